@@ -1,0 +1,57 @@
+# `make` alone lists the targets. Everything runs from .venv, which `setup` makes once and then only checks.
+
+PYTHON ?= python3
+PY := .venv/bin/python
+# More than eight workers cost more to start than they save.
+PYTEST := $(PY) -m pytest -n auto --maxprocesses 8 --doctest-modules src tests
+
+export HYPOTHESIS_PROFILE ?= ci
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo lint check test test-all docs docs-check format bench clean distclean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## create or refresh .venv (and a Java in it, if the machine has none)
+	@$(PYTHON) tools/devenv.py
+
+demo: setup ## check and explain an example
+	$(PY) -m tidegate check examples/vwap.sql
+	$(PY) -m tidegate explain examples/vwap.sql
+
+lint: setup
+	@$(PY) -m ruff format --check .
+	@$(PY) -m ruff check .
+	@$(PY) -m mypy
+	@$(PY) -c 'from importlinter.cli import lint_imports_command as main; main()' --no-logo
+
+check: lint ## format, lint, types, import contracts, fast tests, doctests: under a minute
+	@$(PYTEST) -m "not spark and not slow"
+
+test: lint docs-check ## check, generated docs, and all tests but the slow ones
+	@$(PYTEST) -m "not slow"
+
+test-all: lint docs-check ## test, and the slow ones
+	@$(PYTEST)
+
+docs: setup ## regenerate the pages that come from the code
+	@$(PY) tools/gendocs.py
+
+docs-check: setup
+	@$(PY) tools/gendocs.py --check
+
+format: setup ## format, and fix what ruff can fix
+	@$(PY) -m ruff check --fix --quiet . || true
+	@$(PY) -m ruff format .
+
+bench: setup ## measure
+	@$(PY) -m benchmarks
+
+clean: ## remove caches and build products
+	@rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf spark-warehouse metastore_db derby.log artifacts
+	@find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## clean, and remove .venv
+	@rm -rf .venv

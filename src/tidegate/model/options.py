@@ -1,0 +1,266 @@
+"""Every option there is, in one table: its kind of value, its default, and where it may be set.
+
+`WITH (…)`, `SET`, `tidegate.toml` and the documentation all read this table, so that an option has one name, one
+meaning and one message. Connectors describe their own options in `CONNECTORS` in the same terms.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tidegate.model.policies import MissingEventTime, PreEpoch, SideKind, TimeMode
+from tidegate.model.time import DurationError, format_duration, parse_duration
+
+OptionValue = str | int | float | bool
+
+
+class Scope(StrEnum):
+    SOURCE = "source"
+    TABLE = "table"
+    STREAM = "stream"
+    SINK = "sink"
+    SESSION = "session"
+
+
+class BadValue(ValueError):
+    """The text says what is wrong with the value, fit to follow `name = value:`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionSpec:
+    name: str
+    kind: str
+    doc: str
+    scopes: frozenset[Scope] = frozenset()
+    default: OptionValue | None = None
+    choices: tuple[str, ...] = ()
+    required: bool = False
+
+    def read(self, value: OptionValue) -> OptionValue:
+        """The value in its normal form: durations in microseconds, sizes in bytes. Raises `BadValue`."""
+        return _READERS[self.kind](self, value)
+
+
+def _text(spec: OptionSpec, value: OptionValue) -> OptionValue:
+    if not isinstance(value, str):
+        raise BadValue("expected a string")
+    return value
+
+
+def _duration(spec: OptionSpec, value: OptionValue) -> OptionValue:
+    if not isinstance(value, str):
+        raise BadValue("expected a duration such as '5s'")
+    try:
+        duration_us = parse_duration(value)
+    except DurationError:
+        raise BadValue("expected a duration such as '5s' or '1 hour 30 minutes'") from None
+    if duration_us < 0:
+        raise BadValue("a duration cannot be negative here")
+    return duration_us
+
+
+def _count(spec: OptionSpec, value: OptionValue) -> OptionValue:
+    number = int(value) if isinstance(value, str) and value.strip().isdecimal() else value
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise BadValue("expected a whole number above zero")
+    return number
+
+
+_SIZE = re.compile(r"\s*([0-9]+)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
+
+
+def _bytes(spec: OptionSpec, value: OptionValue) -> OptionValue:
+    match = _SIZE.fullmatch(str(value)) if not isinstance(value, (bool, float)) else None
+    if match is None or int(match[1]) == 0:
+        raise BadValue("expected a size such as '512MB'")
+    return int(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " ")
+
+
+def _flag(spec: OptionSpec, value: OptionValue) -> OptionValue:
+    lowered = str(value).strip().lower()
+    if lowered not in ("true", "false"):
+        raise BadValue("expected true or false")
+    return lowered == "true"
+
+
+def _choice(spec: OptionSpec, value: OptionValue) -> OptionValue:
+    if str(value).lower() not in spec.choices:
+        raise BadValue(f"expected one of {', '.join(spec.choices)}")
+    return str(value).lower()
+
+
+_RATE = re.compile(r"\s*([0-9]+)\s*/\s*(s|min|h)\s*", re.IGNORECASE)
+
+
+def _rate(spec: OptionSpec, value: OptionValue) -> OptionValue:
+    if not isinstance(value, str) or not _RATE.fullmatch(value):
+        raise BadValue("expected a rate such as '1000/s'")
+    return value
+
+
+_ROUTE = re.compile(r"metrics_only|sink:[\w.]+|dlq_\w+|reinject:[\w.]+|\w+")
+
+
+def _route(spec: OptionSpec, value: OptionValue) -> OptionValue:
+    if not isinstance(value, str) or not _ROUTE.fullmatch(value):
+        raise BadValue("expected metrics_only, sink:<name>, dlq_<name> or reinject:<source>")
+    return value
+
+
+_READERS = {
+    "text": _text,
+    "duration": _duration,
+    "count": _count,
+    "bytes": _bytes,
+    "flag": _flag,
+    "choice": _choice,
+    "rate": _rate,
+    "route": _route,
+}
+
+_SOURCE = frozenset({Scope.SOURCE, Scope.SESSION})
+_STREAM = frozenset({Scope.STREAM, Scope.SESSION})
+_BOTH = _SOURCE | _STREAM
+
+
+def _values(kind: type[StrEnum]) -> tuple[str, ...]:
+    return tuple(member.value for member in kind)
+
+
+def _option(name: str, kind: str, doc: str, scopes: frozenset[Scope], default: OptionValue | None = None, *, choices: tuple[str, ...] = ()) -> OptionSpec:
+    return OptionSpec(name=name, kind=kind, doc=doc, scopes=scopes, default=default, choices=choices)
+
+
+def _side_outputs() -> tuple[OptionSpec, ...]:
+    specs: list[OptionSpec] = []
+    for kind in SideKind:
+        rows = f"{kind} rows"
+        specs += (
+            _option(f"{kind}.sink", "route", f"where {rows} go", _STREAM, "metrics_only"),
+            _option(f"{kind}.include_original", "flag", f"whether {rows} carry the original event", _STREAM, default=True),
+            _option(f"{kind}.rate_limit", "rate", f"how many {rows} are forwarded at most", _STREAM),
+        )
+    return tuple(specs)
+
+
+OPTIONS: dict[str, OptionSpec] = {
+    spec.name: spec
+    for spec in (
+        _option("event_time_field", "text", "the column that holds the event time", _BOTH),
+        _option("watermark_lag", "duration", "how far the watermark stays behind the latest event time", _BOTH),
+        _option("allowed_lateness", "duration", "how long a due window still takes rows", _STREAM, "0s"),
+        _option("idle_timeout", "duration", "after how long without rows an input no longer holds the watermark back", _BOTH),
+        _option("max_future_skew", "duration", "how far ahead of the clock an event time may be", _BOTH),
+        _option("on_missing_event_time", "choice", "what happens to a row without event time", _BOTH, choices=_values(MissingEventTime)),
+        _option("pre_epoch", "choice", "whether event times before 1970 are accepted", _BOTH, "allow", choices=_values(PreEpoch)),
+        _option("time", "choice", "what windows run on when the query names no time", _BOTH, "event", choices=_values(TimeMode)),
+        _option("session_gap", "choice", "whether rows exactly one gap apart share a session", _STREAM, "exclusive", choices=("exclusive", "inclusive")),
+        _option("max_groups", "count", "how many groups a query may hold; rows of further ones are evicted", _STREAM),
+        _option("max_open_windows", "count", "how many windows may be open; rows of further ones are evicted", _STREAM),
+        _option("max_state_bytes", "bytes", "how large the state may get before new groups are evicted", _STREAM),
+        _option("dedup_key", "text", "columns (comma-separated) whose values identify a row", _BOTH),
+        _option("dedup_within", "duration", "how long a dedup_key is remembered", _BOTH),
+        _option("fuse_sliding", "flag", "whether sliding windows may be computed incrementally", _STREAM, default=True),
+        *_side_outputs(),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorSpec:
+    """What a connector can be, and its own options. `holds` are the stream kinds that its sink can take."""
+
+    name: str
+    doc: str
+    roles: tuple[Scope, ...]
+    holds: tuple[str, ...] = ("append",)
+    options: tuple[OptionSpec, ...] = ()
+    passes: str = field(default="")
+
+    def option(self, name: str) -> OptionSpec | None:
+        return next((spec for spec in self.options if spec.name == name), None)
+
+
+def _own(name: str, kind: str, doc: str, default: OptionValue | None = None, *, choices: tuple[str, ...] = (), required: bool = False) -> OptionSpec:
+    return OptionSpec(name=name, kind=kind, doc=doc, default=default, choices=choices, required=required)
+
+
+_ALL_KINDS = ("append", "upsert", "changelog")
+_SOURCE_AND_SINK = (Scope.SOURCE, Scope.SINK)
+_FORMAT = _own("format", "choice", "how records are written", choices=("json", "csv", "parquet", "avro", "raw"))
+
+CONNECTORS: Mapping[str, ConnectorSpec] = {
+    spec.name: spec
+    for spec in (
+        ConnectorSpec(
+            name="memory",
+            doc="rows that are inserted by hand; the default",
+            roles=(Scope.SOURCE, Scope.TABLE, Scope.SINK),
+            holds=_ALL_KINDS,
+        ),
+        ConnectorSpec(
+            name="file",
+            doc="a file, or a directory that is being filled",
+            roles=(Scope.SOURCE, Scope.TABLE, Scope.SINK),
+            options=(_own("path", "text", "file, directory or URL", required=True), _FORMAT),
+        ),
+        ConnectorSpec(
+            name="kafka",
+            doc="an Apache Kafka topic",
+            roles=_SOURCE_AND_SINK,
+            holds=_ALL_KINDS,
+            options=(
+                _own("topic", "text", "the topic", required=True),
+                _own("bootstrap.servers", "text", "brokers to start from", required=True),
+                _own("group.id", "text", "the consumer group"),
+                _own("scan.startup.mode", "choice", "where a new reader starts", choices=("earliest-offset", "latest-offset", "timestamp")),
+                _own("key", "text", "columns of the message key"),
+                _FORMAT,
+            ),
+            passes="properties.",
+        ),
+        ConnectorSpec(
+            name="generator",
+            doc="made-up rows at a steady rate",
+            roles=(Scope.SOURCE,),
+            options=(
+                _own("rate", "rate", "rows per second", "1000/s"),
+                _own("rows", "count", "stop after so many"),
+                _own("seed", "count", "the same seed makes the same rows"),
+                _own("disorder", "duration", "how far rows are out of order", "0s"),
+            ),
+        ),
+        ConnectorSpec(name="console", doc="the terminal", roles=(Scope.SINK,), holds=_ALL_KINDS),
+        ConnectorSpec(name="callback", doc="a Python function", roles=(Scope.SINK,), holds=_ALL_KINDS),
+        ConnectorSpec(
+            name="socket",
+            doc="lines from a TCP server",
+            roles=(Scope.SOURCE,),
+            options=(_own("hostname", "text", "the server", required=True), _own("port", "count", "its port", required=True), _FORMAT),
+        ),
+        ConnectorSpec(
+            name="http",
+            doc="JSON lines POSTed to us, or POSTed by us",
+            roles=_SOURCE_AND_SINK,
+            holds=_ALL_KINDS,
+            options=(_own("url", "text", "where to listen or to post", required=True), _FORMAT),
+        ),
+        ConnectorSpec(
+            name="postgres",
+            doc="a PostgreSQL table",
+            roles=(Scope.TABLE, Scope.SINK),
+            holds=_ALL_KINDS,
+            options=(_own("url", "text", "the database", required=True), _own("table", "text", "the table", required=True)),
+        ),
+    )
+}
+
+
+def describe_default(spec: OptionSpec) -> str:
+    """The default as a person would write it."""
+    if spec.default is None:
+        return ""
+    if spec.kind == "duration":
+        return format_duration(int(spec.read(spec.default)))
+    return str(spec.default).lower() if isinstance(spec.default, bool) else str(spec.default)

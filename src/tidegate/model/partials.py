@@ -1,0 +1,96 @@
+"""The seam between rows and windows: what an aggregate keeps per group, and how it is combined.
+
+An engine's SQL computes the columns of a `PartialSpec` over the rows of a batch (`op`); the kernel combines equal
+groups (`merge`) and turns the columns into the aggregate's value (`FinishSpec`). Every merge is associative and
+commutative, and the partial of no rows is its identity; so neither batching nor sharding can change an answer.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tidegate.model.expressions import Expr, Literal, SortKey
+from tidegate.model.types import Array, DataType, Decimal, Map, Scalar, Struct
+
+
+class PartialOp(StrEnum):
+    """What the engine's SQL computes over rows. NULL arguments are left out, except by ROWS."""
+
+    ROWS = "rows"
+    COUNT = "count"
+    SUM = "sum"
+    MEAN = "mean"
+    M2 = "m2"
+    COMOMENT = "comoment"
+    MIN = "min"
+    MAX = "max"
+    FIRST = "first"
+    LAST = "last"
+    BOOL_AND = "bool_and"
+    BOOL_OR = "bool_or"
+    BIT_AND = "bit_and"
+    BIT_OR = "bit_or"
+    BIT_XOR = "bit_xor"
+    COLLECT = "collect"
+    COLLECT_SET = "collect_set"
+
+
+class Merge(StrEnum):
+    """How the kernel combines two partial columns of one group."""
+
+    ADD = "add"
+    MIN = "min"
+    MAX = "max"
+    FOLLOW_MIN = "follow_min"  # the value that came with the smaller column before it
+    FOLLOW_MAX = "follow_max"
+    MOMENTS = "moments"  # means and squared deviations, by the counts before them
+    AND = "and"
+    OR = "or"
+    BIT_AND = "bit_and"
+    BIT_OR = "bit_or"
+    BIT_XOR = "bit_xor"
+    CONCAT = "concat"
+    UNION = "union"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialSpec:
+    """One column of an aggregate's partial."""
+
+    op: PartialOp
+    args: tuple[Expr, ...]
+    filter: Expr | None
+    type: DataType
+    merge: Merge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishSpec:
+    """How an aggregate's value comes from its partial columns (their positions)."""
+
+    function: str
+    partials: tuple[int, ...]
+    type: DataType
+    distinct: bool = False
+    parameters: tuple[Literal, ...] = ()
+    order: tuple[SortKey, ...] = ()
+
+
+_WIDTHS = {
+    Scalar.BOOLEAN: 1,
+    Scalar.TINYINT: 1,
+    Scalar.SMALLINT: 2,
+    Scalar.INTEGER: 4,
+    Scalar.REAL: 4,
+    Scalar.DATE: 4,
+}
+
+
+def width_bytes(kind: DataType) -> int | None:
+    """Bytes that a value takes in columnar state; None where that depends on the value."""
+    match kind:
+        case Decimal():
+            return 16
+        case Array() | Map() | Struct() | Scalar.VARCHAR | Scalar.BINARY:
+            return None
+        case _:
+            return _WIDTHS.get(kind, 8)

@@ -1,0 +1,167 @@
+"""GROUP BY: keys, the window among them, and the rule that everything else must be aggregated.
+
+In: the GROUP BY of a SELECT, its WINDOW clause, and windows of FROM. Out: `Grouping`. A query has one window; all its
+spellings end here as one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from tidegate import errors
+from tidegate.model.expressions import Expr, Field, substitute, walk
+from tidegate.plan.calls import CallRules
+from tidegate.plan.expressions import Context, bind
+from tidegate.plan.logical import WINDOW_COLUMNS, Logical, Named
+from tidegate.plan.lineage import window_column
+from tidegate.plan.scope import Scope
+from tidegate.model.types import is_comparable
+from tidegate.sql.places import head_of, span_of
+from tidegate.sql.source import SourceText, Span
+from tidegate.sql.windows import WindowSyntax, read_window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupItems:
+    """GROUP BY taken apart: the window kept apart from the keys."""
+
+    windows: tuple[WindowSyntax, ...]
+    keys: tuple[exp.Expression, ...]
+    present: bool
+
+
+def split_group(select: exp.Select, source: SourceText) -> GroupItems:
+    """The windows and the other items of GROUP BY."""
+    group = select.args.get("group")
+    if group is None:
+        return GroupItems(windows=(), keys=(), present=False)
+    for part, what in (("cube", "CUBE"), ("rollup", "ROLLUP"), ("grouping_sets", "GROUPING SETS"), ("totals", "TOTALS"), ("all", "GROUP BY ALL")):
+        if group.args.get(part):
+            raise errors.not_supported(source.location(span_of(group, source)), what=what, instead="write one query per grouping")
+    windows: list[WindowSyntax] = []
+    keys: list[exp.Expression] = []
+    for item in group.expressions:
+        window = _state_window(item, source) or read_window(_unwrapped(item), source)
+        if window is not None:
+            windows.append(window)
+        else:
+            keys.append(item)
+    return GroupItems(windows=tuple(windows), keys=tuple(keys), present=True)
+
+
+def _unwrapped(item: exp.Expression) -> exp.Expression:
+    while isinstance(item, exp.Paren):
+        item = item.this
+    return item
+
+
+def _state_window(item: exp.Expression, source: SourceText) -> WindowSyntax | None:
+    """eKuiper's `statewindow(…) OVER (PARTITION BY k)` and the same of `countwindow`."""
+    if not isinstance(item, exp.Window) or item.args.get("order") or item.args.get("spec"):
+        return None
+    window = read_window(item.this, source)
+    if window is None or window.spelling.lower() not in ("statewindow", "countwindow"):
+        return None
+    return WindowSyntax(
+        spelling=window.spelling,
+        span=window.span,
+        window=window.window,
+        conditions=window.conditions,
+        partition_by=tuple(item.args.get("partition_by") or ()),
+    )
+
+
+def one_window(candidates: Sequence[WindowSyntax], source: SourceText) -> WindowSyntax | None:
+    """The query's window; two are an error that names both, at the second."""
+    if len(candidates) > 1:
+        first, second = sorted(candidates, key=lambda window: window.span.start)[:2]
+        raise errors.two_windows(source.location(second.span), first=first.spelling, second=second.spelling)
+    return candidates[0] if candidates else None
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Bound keys. `inherited` are window columns of an inner query that were grouped by: they mean its window."""
+
+    named: tuple[Named, ...]
+    inherited: tuple[tuple[Expr, str], ...]
+
+
+def bind_keys(items: GroupItems, context: Context, *, node: Logical, select: exp.Select, windowed: bool) -> Keys:
+    """Keys as `$k0` …; a key may be a column, an expression, an output name, or a position in the SELECT list."""
+    named: list[Named] = []
+    inherited: list[tuple[Expr, str]] = []
+    for item in items.keys:
+        if windowed and _is_own_window_column(item, context):
+            continue
+        expr = _bind_key(item, context, select)
+        meaning = window_column(node, expr)
+        if meaning in ("window_start", "window_end", "window_time") and not windowed:
+            inherited.append((expr, meaning))
+            continue
+        if not is_comparable(expr.type):
+            raise errors.not_comparable(context.at(item), use="GROUP BY", type=expr.type)
+        if expr not in [key.expr for key in named]:
+            named.append(Named(f"$k{len(named)}", expr))
+    return Keys(tuple(named), tuple(inherited))
+
+
+def _is_own_window_column(item: exp.Expression, context: Context) -> bool:
+    """`GROUP BY window_start, window_end` beside a window of the query's own names that window."""
+    inner = _unwrapped(item)
+    return isinstance(inner, exp.Column) and not inner.table and inner.name.lower() in WINDOW_COLUMNS
+
+
+def _bind_key(item: exp.Expression, context: Context, select: exp.Select) -> Expr:
+    inner = _unwrapped(item)
+    if isinstance(inner, exp.Literal) and not inner.is_string and inner.name.isdecimal():
+        place = int(inner.name)
+        if not 1 <= place <= len(select.expressions):
+            at = context.at(item)
+            raise errors.bad_values(at, problem=f"GROUP BY {place}: the SELECT list has {len(select.expressions)} items")
+        return bind(_without_alias(select.expressions[place - 1]), context)
+    if isinstance(inner, exp.Column) and not inner.table and not _is_column(inner.name, context.scope):
+        for output in select.expressions:
+            if isinstance(output, exp.Alias) and output.alias.lower() == inner.name.lower():
+                return bind(output.this, context)
+    return bind(item, context)
+
+
+def _without_alias(node: exp.Expression) -> exp.Expression:
+    return node.this if isinstance(node, exp.Alias) else node
+
+
+def _is_column(name: str, scope: Scope) -> bool:
+    return any(given.columns.find(name) for given in scope.inputs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouped:
+    """Rewrites expressions over rows into expressions over groups, and refuses what is neither key nor aggregate."""
+
+    keys: Keys
+    scope: Scope
+    within: Span
+
+    def over_groups(self, expr: Expr) -> Expr:
+        keys: Mapping[Expr, Field] = {named.expr: Field(named.name, named.expr.type) for named in self.keys.named}
+        windows = {inner: Field(f"${meaning}", WINDOW_COLUMNS[meaning]) for inner, meaning in self.keys.inherited}
+
+        def replacement(node: Expr) -> Expr | None:
+            return keys.get(node) or windows.get(node)
+
+        rewritten = substitute(expr, replacement)
+        for node in walk(rewritten):
+            if isinstance(node, Field) and not node.name.startswith("$"):
+                written = self.scope.seen.get(node.name)
+                name, span = (written.text, written.span) if written else (node.name, self.within)
+                raise errors.not_grouped(self.scope.source.location(span), name=name)
+        return rewritten
+
+
+def group_context(scope: Scope, span: Span) -> Context:
+    return Context(scope=scope, clause="GROUP BY", call=CallRules().bind, within=span)
+
+
+__all__ = ["GroupItems", "Grouped", "Keys", "bind_keys", "group_context", "head_of", "one_window", "split_group"]

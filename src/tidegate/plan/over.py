@@ -1,0 +1,147 @@
+"""`agg(x) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN … PRECEDING AND …)`: sliding windows in standard SQL.
+
+In: the SELECT list of a query. Out: frames, one per different OVER clause, each a sliding window, and the time that all
+of them are ordered by. Only frames that streams can keep are accepted: by time, with both ends at a fixed distance.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from tidegate import errors
+from tidegate.model.expressions import Expr, Field
+from tidegate.model.windows import InvalidLength, Sliding
+from tidegate.plan.aggregates import find_aggregate
+from tidegate.plan.calls import AggregateSink, CallRules, unknown_function
+from tidegate.plan.expressions import Context, bind
+from tidegate.plan.logical import Frame, NamedAggregate
+from tidegate.sql.functions.catalogue import find_function
+from tidegate.sql.lengths import CalendarLength, interval_us
+
+_RANKING = ("row_number", "rank", "dense_rank", "ntile", "lag", "lead", "percent_rank", "cume_dist", "nth_value")
+
+
+@dataclass(slots=True)
+class OverSink:
+    """Collects OVER aggregates of a SELECT list. `named` are the windows of a WINDOW clause."""
+
+    named: dict[str, exp.Window]
+    calls: AggregateSink = field(default_factory=lambda: AggregateSink(prefix="$o"))
+    owners: dict[str, tuple[Sliding, tuple[Expr, ...]]] = field(default_factory=dict)
+    time: Expr | None = None
+
+    def bind(self, node: exp.Expression, context: Context) -> Expr:
+        """The call binder of the SELECT list: OVER here, everything else by the rules of rows."""
+        if not isinstance(node, exp.Window):
+            return CallRules().bind(node, context)
+        _refuse_ranking(node, context)
+        clause = self._clause(node, context)
+        self._order(node, clause, context)
+        window = _frame(node, clause, context)
+        partition = tuple(bind(key, replace(context, clause="PARTITION BY", call=CallRules().bind)) for key in clause.args.get("partition_by") or ())
+        own = AggregateSink(prefix="$o")
+        inner = replace(context, call=CallRules(aggregates=own).bind)
+        bind(node.this, inner)
+        if not own.calls:
+            raise errors.frame(context.at_head(node.this), problem="only aggregates have one")
+        return self._add(own.calls[0], window, partition)
+
+    def _add(self, named: NamedAggregate, window: Sliding, partition: tuple[Expr, ...]) -> Field:
+        for known in self.calls.calls:
+            if known.call == named.call and self.owners[known.name] == (window, partition):
+                return Field(known.name, named.call.type)
+        name = f"$o{len(self.calls.calls)}"
+        self.calls.calls.append(NamedAggregate(name, named.call))
+        self.owners[name] = (window, partition)
+        return Field(name, named.call.type)
+
+    def frames(self) -> tuple[Frame, ...]:
+        """The aggregates by the frame that they share."""
+        grouped: dict[tuple[Sliding, tuple[Expr, ...]], list[NamedAggregate]] = {}
+        for named in self.calls.calls:
+            grouped.setdefault(self.owners[named.name], []).append(named)
+        return tuple(Frame(window, partition, tuple(calls)) for (window, partition), calls in grouped.items())
+
+    def _clause(self, node: exp.Window, context: Context) -> exp.Window:
+        alias = node.args.get("alias")
+        if alias is None:
+            return node
+        found = self.named.get(alias.name.lower())
+        if found is None:
+            raise errors.unknown_relation(context.at(alias), name=f"window {alias.name}", hint=errors.nearest(alias.name, self.named))
+        return found
+
+    def _order(self, node: exp.Window, clause: exp.Window, context: Context) -> None:
+        order = clause.args.get("order")
+        keys = order.expressions if order is not None else []
+        if len(keys) != 1 or keys[0].args.get("desc"):
+            raise errors.frame(context.at_head(node.this), problem="ORDER BY must be the event time, ascending")
+        time = bind(keys[0].this, replace(context, clause="ORDER BY", call=CallRules().bind))
+        if self.time is not None and time != self.time:
+            raise errors.frame(context.at(keys[0]), problem="all OVER clauses of a query must be ordered by the same time")
+        self.time = time
+
+
+def named_windows(select: exp.Select) -> dict[str, exp.Window]:
+    return {window.this.name.lower(): window for window in select.args.get("windows") or () if isinstance(window.this, exp.Identifier)}
+
+
+def has_over(select: exp.Select) -> exp.Window | None:
+    """The first OVER of the SELECT list, not looking into subqueries."""
+    for item in select.expressions:
+        for node in item.walk(prune=lambda part: isinstance(part, exp.Query)):
+            if isinstance(node, exp.Window):
+                return node
+    return None
+
+
+def _refuse_ranking(node: exp.Window, context: Context) -> None:
+    called = node.this
+    while isinstance(called, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+        called = called.this
+    if not isinstance(called, exp.Anonymous):
+        raise errors.frame(context.at(called), problem=f"{called.key.upper()} is no aggregate")
+    name = called.name.lower()
+    if name in _RANKING:
+        instead = "for the first n rows of each window write ORDER BY … LIMIT n in a windowed query"
+        raise errors.not_supported(context.at_head(called), what=f"{called.name.upper()}() OVER", instead=instead)
+    if find_aggregate(name) is None:
+        if find_function(name) is None:
+            raise unknown_function(called, context)
+        raise errors.frame(context.at_head(called), problem=f"{called.name} is no aggregate")
+
+
+def _frame(node: exp.Window, clause: exp.Window, context: Context) -> Sliding:
+    spec = clause.args.get("spec")
+    place = context.at_head(node.this)
+    if spec is None:
+        raise errors.frame(place, problem="it has no RANGE, so it would hold every row since the beginning")
+    if (spec.args.get("kind") or "").upper() != "RANGE":
+        raise errors.frame(place, problem=f"{spec.args.get('kind')} counts rows; only RANGE by time is possible")
+    if spec.args.get("exclude"):
+        raise errors.frame(place, problem="EXCLUDE")
+    lookback = _bound(spec, "start", "PRECEDING", context, place)
+    lookahead = _bound(spec, "end", "FOLLOWING", context, place)
+    if lookback is None:
+        raise errors.frame(place, problem="it must begin at INTERVAL … PRECEDING")
+    try:
+        return Sliding(lookback_us=lookback, lookahead_us=lookahead)
+    except InvalidLength as invalid:
+        raise invalid.kind(place, **invalid.facts) from None
+
+
+def _bound(spec: exp.Expression, end: str, side: str, context: Context, place: errors.Location) -> int | None:
+    """Microseconds of one end of the frame; None for CURRENT ROW, and for an end that is left out."""
+    bound = spec.args.get(end)
+    if bound is None or bound == "CURRENT ROW":
+        return None
+    if bound == "UNBOUNDED":
+        raise errors.frame(place, problem=f"UNBOUNDED {side} would hold every row since the beginning")
+    if (spec.args.get(f"{end}_side") or "").upper() != side:
+        raise errors.frame(place, problem=f"it must {'begin' if end == 'start' else 'end'} with {side}")
+    if not isinstance(bound, exp.Interval):
+        raise errors.frame(context.at(bound), problem="its ends are literal INTERVALs")
+    try:
+        return interval_us(bound, context.scope.source)
+    except CalendarLength as calendar:
+        raise errors.calendar_length(context.at(bound), unit=calendar.unit) from None

@@ -1,0 +1,65 @@
+"""Queries that only pass rows on, around queries that window or aggregate.
+
+`SELECT a, b FROM (SELECT … GROUP BY TUMBLE(…)) WHERE n > 5` has one window operator, not two: the outer filter is a
+HAVING of the inner query and the outer columns are its output. So retractions, Top-N and identities stay right in every
+EMIT mode. Decided here: what counts as passing on, and how the two queries become one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from tidegate import errors
+from tidegate.model.expressions import TRUE, Expr, SortKey
+from tidegate.plan.aggregates import find_aggregate
+from tidegate.plan.lineage import through
+from tidegate.plan.logical import Emission, Having, Logical, Named, Project, TopN
+from tidegate.plan.over import has_over
+from tidegate.plan.surroundings import Surroundings
+from tidegate.sql.functions.catalogue import find_function
+from tidegate.sql.query import table_key
+from tidegate.sql.windows import spelling_of
+
+
+def passes_on(select: exp.Select, around: Surroundings) -> bool:
+    """Whether the SELECT neither windows nor aggregates, seen from its syntax."""
+    if select.args.get("group") or select.args.get("distinct") or select.args.get("having") or has_over(select):
+        return False
+    clauses = around.clauses(select)
+    if clauses.window is not None or any(table_key(item) in around.query.table_windows for item in _read(select)):
+        return False
+    return not any(_aggregates(item) for item in select.expressions)
+
+
+def _read(select: exp.Select) -> list[exp.Expression]:
+    clause = select.args.get("from_")
+    return [part.this for part in ([clause] if clause else []) + list(select.args.get("joins") or ())]
+
+
+def _aggregates(item: exp.Expression) -> bool:
+    for node in item.walk(prune=lambda part: isinstance(part, exp.Query)):
+        if isinstance(node, exp.Anonymous) and spelling_of(node) is None:
+            if find_aggregate(node.name) is not None and find_function(node.name) is None:
+                return True
+        elif isinstance(node, (exp.Filter, exp.WithinGroup)):
+            return True
+    return False
+
+
+def pass_on(
+    inner: Emission, *, columns: Sequence[Named], predicate: Expr, order: tuple[SortKey, ...], limit: int | None, at: errors.Location
+) -> Emission:
+    """The inner query with the outer filter, order and columns as its own."""
+    assert isinstance(inner.input, Project)
+    projection = inner.input
+    rest: Logical = projection.input
+    if isinstance(rest, TopN) and (predicate != TRUE or limit is not None):
+        raise errors.not_supported(at, what="WHERE, ORDER BY or LIMIT over a subquery with LIMIT", instead="put the condition into the inner query")
+    if predicate != TRUE:
+        rest = Having(input=rest, predicate=through(projection.columns, predicate))
+    if limit is not None:
+        keys = tuple(replace(key, expr=through(projection.columns, key.expr)) for key in order)
+        rest = TopN(input=rest, order=keys, limit=limit)
+    made = tuple(Named(named.name, through(projection.columns, named.expr)) for named in columns)
+    return replace(inner, input=Project(input=rest, columns=made))

@@ -1,0 +1,139 @@
+"""Whole queries: WITH, UNION ALL and parentheses around SELECTs, and the top of a stream."""
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from tidegate import errors
+from tidegate.model.expressions import Field
+from tidegate.model.policies import Emit, EmitMode, StreamKind
+from tidegate.model.types import DataType, common_type
+from tidegate.plan.coercion import coerce
+from tidegate.plan.emission import Shape, choose_emit, choose_lateness
+from tidegate.plan.lineage import bases
+from tidegate.plan.logical import Emission, Logical, Named, Project, UnionAll
+from tidegate.plan.outputs import identity
+from tidegate.plan.select import bind_select
+from tidegate.plan.surroundings import Subquery, Surroundings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundQuery:
+    """A query ready to run. `stateless`: its rows are passed on as they come."""
+
+    logical: Emission
+    stateless: bool
+
+
+def bind_top(tree: exp.Expression, around: Surroundings) -> BoundQuery:
+    """The query of a stream, with an `Emission` on top whatever it is."""
+    node = bind_query(tree, around)
+    if isinstance(node, Emission):
+        return BoundQuery(logical=node, stateless=False)
+    clauses = around.clauses(_last_select(tree))
+    inner = [base for base in bases(node) if isinstance(base, Emission)]
+    if inner:
+        return BoundQuery(logical=_over_windows(node, inner, around), stateless=False)
+    shape = Shape(window=None, spelling=None, aggregated=False, over=False, node=node, reads="", time_column="ts")
+    emit, kind = choose_emit(clauses, shape, around.source, fallback=around.query.span)
+    choose_lateness(clauses, shape, emit, option_us=0, source=around.source)
+    return BoundQuery(logical=Emission(input=node, emit=emit, kind=kind, lateness_us=0), stateless=True)
+
+
+def _over_windows(node: Logical, inner: list[Emission], around: Surroundings) -> Emission:
+    """A union of, or a table joined to, windowed queries: their rows, passed on."""
+    kinds = {emission.kind for emission in inner}
+    if kinds != {StreamKind.APPEND}:
+        at = around.source.location(around.query.span)
+        kind = next(kind for kind in kinds if kind is not StreamKind.APPEND)
+        raise errors.cascade_cannot_retract(at, stream="the subquery", kind=kind, what="this query", instead="use EMIT ON WINDOW CLOSE inside")
+    return Emission(input=node, emit=Emit(mode=EmitMode.ON_UPDATE), kind=StreamKind.APPEND, lateness_us=0)
+
+
+def bind_query(tree: exp.Expression, around: Surroundings) -> Logical:
+    """Any query: a SELECT, a UNION ALL, or one of these in parentheses, after its WITH."""
+    around = _with_names(tree, around)
+    match tree:
+        case exp.Subquery():
+            return bind_query(tree.this, around)
+        case exp.Union():
+            return _bind_union(tree, around)
+        case exp.Select():
+            return bind_select(tree, around)
+        case _:
+            at = around.source.location(around.span(_last_select(tree)))
+            raise errors.not_supported(at, what=tree.key.upper(), instead="use UNION ALL, or a join with a table")
+
+
+def _with_names(tree: exp.Expression, around: Surroundings) -> Surroundings:
+    clause = tree.args.get("with_")
+    if clause is None:
+        return around
+    if clause.args.get("recursive"):
+        raise errors.not_supported(around.source.location(around.query.span), what="WITH RECURSIVE", instead="")
+    names = dict(around.names)
+    for entry in clause.expressions:
+        named = Subquery(tree=entry.this, names=dict(names))
+        if entry.args["alias"].args.get("columns"):
+            at = around.source.location(around.query.span)
+            raise errors.not_supported(at, what="column names behind the name of WITH", instead="name the columns inside with AS")
+        names[entry.alias.lower()] = named
+    return replace(around, names=names)
+
+
+def _last_select(tree: exp.Expression) -> exp.Expression:
+    """The SELECT that trailing clauses are written behind."""
+    while isinstance(tree, (exp.Subquery, exp.SetOperation)):
+        tree = tree.expression if isinstance(tree, exp.SetOperation) else tree.this
+    return tree
+
+
+def _parts(tree: exp.Expression) -> list[exp.Expression]:
+    """The queries of a chain of UNION ALLs, left to right; a long chain does not nest."""
+    parts: list[exp.Expression] = []
+    while isinstance(tree, exp.Union):
+        parts.append(tree.expression)
+        tree = tree.this
+    return [tree, *reversed(parts)]
+
+
+def _bind_union(tree: exp.Union, around: Surroundings) -> Logical:
+    at = around.source.location(around.span(_last_select(tree)))
+    node: exp.Expression = tree
+    while isinstance(node, exp.Union):
+        if node.args.get("distinct") or node.args.get("order") or node.args.get("limit"):
+            what = "UNION without ALL" if node.args.get("distinct") else "ORDER BY or LIMIT behind UNION ALL"
+            raise errors.not_supported(at, what=what, instead="use UNION ALL, and put the rest into a query around it")
+        node = node.this
+    around = replace(around, inherited=around.clauses(_last_select(tree)))
+    bound = [bind_query(part, around) for part in _parts(tree)]
+    widths = {len(part.schema) for part in bound}
+    if len(widths) > 1:
+        left, right = sorted(widths)[:2]
+        raise errors.columns_differ(at, what="the parts of UNION ALL", left=left, right=right)
+    types = _common_types(bound, at)
+    return UnionAll(inputs=tuple(_converted(part, bound[0].schema.names, types) for part in bound))
+
+
+def _common_types(parts: list[Logical], at: errors.Location) -> list[DataType]:
+    shared: list[DataType] = []
+    for place, columns in enumerate(zip(*(part.schema for part in parts), strict=True)):
+        kind = columns[0].type
+        for column in columns[1:]:
+            merged = common_type(kind, column.type)
+            if merged is None:
+                types = " and ".join(dict.fromkeys(str(each.type) for each in columns))
+                raise errors.no_common_type(at, what=f"column {place + 1} of UNION ALL", types=types)
+            kind = merged
+        shared.append(kind)
+    return shared
+
+
+def _converted(part: Logical, names: tuple[str, ...], types: list[DataType]) -> Logical:
+    columns = tuple(
+        Named(name, coerce(Field(column.name, column.type), kind))
+        for name, column, kind in zip(names, part.schema, types, strict=True)
+    )
+    return part if identity(columns) else Project(input=part, columns=columns)
+
+

@@ -1,0 +1,27 @@
+"""Reading a stream whose rows change: allowed only where every aggregate can take a row back."""
+
+from collections.abc import Sequence
+
+from tidegate import errors
+from tidegate.model.policies import StreamKind
+from tidegate.plan.aggregates import AggregateCall
+from tidegate.plan.lineage import bases
+from tidegate.plan.logical import Emission, Logical, Source, StreamRef
+
+RETRACTABLE = frozenset(
+    {"count", "sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "covar_pop", "covar_samp", "corr"}
+)
+
+
+def refuse_changing_input(node: Logical, aggregates: Sequence[AggregateCall], *, at: errors.Location) -> None:
+    """Refuse a changelog or upsert input, unless all that happens to it is retractable aggregation."""
+    for base in bases(node):
+        if isinstance(base, Source) or base.kind is StreamKind.APPEND:
+            continue
+        stuck = [call for call in aggregates if call.distinct or call.function not in RETRACTABLE]
+        if aggregates and not stuck:
+            continue
+        name = base.name if isinstance(base, StreamRef) else "the subquery"
+        what = stuck[0].function.upper() if stuck else "a query without aggregates"
+        instead = f"let {name} EMIT ON WINDOW CLOSE" if isinstance(base, (StreamRef, Emission)) else ""
+        raise errors.cascade_cannot_retract(at, stream=name, kind=base.kind, what=what, instead=instead)

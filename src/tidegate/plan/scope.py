@@ -1,0 +1,111 @@
+"""Names in a query, and the columns that they mean.
+
+Decided here: how a dotted name is read (`alias.column.field` before `column.field`), that a name may be written in any
+case where that is not ambiguous, and that the columns of the query's own window hide columns of its input.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tidegate import errors
+from tidegate.model.expressions import Call, Expr, Field, text
+from tidegate.model.schema import Schema
+from tidegate.model.types import Struct
+from tidegate.plan.logical import WINDOW_COLUMNS, window_field
+from tidegate.sql.cursor import Name
+from tidegate.sql.source import SourceText, Span
+
+_WINDOW_ALIASES = ("window", "session_window")
+_WINDOW_FIELDS = {"start": "window_start", "end": "window_end"}
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeInput:
+    """One item of FROM: the name it goes by, its columns, and what their names are prefixed with in the plan."""
+
+    alias: str
+    columns: Schema
+    prefix: str = ""
+
+
+@dataclass(slots=True)
+class Scope:
+    """`windowed`: whether the columns of a window of the query's own are visible. `seen` remembers where a column was named."""
+
+    source: SourceText
+    inputs: tuple[ScopeInput, ...]
+    windowed: bool = False
+    aliases: Mapping[str, Expr] = field(default_factory=dict)
+    seen: dict[str, Name] = field(default_factory=dict)
+
+    def resolve(self, parts: Sequence[str], span: Span) -> Expr:
+        """The column, or the field inside it, that the dotted name means."""
+        written = ".".join(parts)
+        own = self._window_column(parts)
+        if own is not None:
+            return own
+        found = self._qualified(parts) if len(parts) > 1 else []
+        rest = parts[2:]
+        if not found:
+            found, rest = self._unqualified(parts[0]), parts[1:]
+        if len(found) > 1:
+            raise self._ambiguous(parts[0] if len(parts) == 1 else written, span)
+        if not found:
+            return self._alias_or_refuse(parts, span)
+        self.seen.setdefault(found[0].name, Name(written, span))
+        return self._fields_inside(found[0], rest, span)
+
+    def _window_column(self, parts: Sequence[str]) -> Expr | None:
+        lowered = [part.lower() for part in parts]
+        if not self.windowed:
+            return None
+        if len(lowered) == 1 and lowered[0] in WINDOW_COLUMNS:
+            return window_field(lowered[0])
+        if len(lowered) == 2 and lowered[0] in _WINDOW_ALIASES and lowered[1] in _WINDOW_FIELDS and not self._input(parts[0]):
+            return window_field(_WINDOW_FIELDS[lowered[1]])
+        return None
+
+    def _input(self, alias: str) -> ScopeInput | None:
+        return next((given for given in self.inputs if given.alias.lower() == alias.lower()), None)
+
+    def _qualified(self, parts: Sequence[str]) -> list[Field]:
+        given = self._input(parts[0])
+        column = given.columns.find(parts[1]) if given else None
+        return [Field(given.prefix + column.name, column.type)] if given and column else []
+
+    def _unqualified(self, name: str) -> list[Field]:
+        found = [(given, given.columns.find(name)) for given in self.inputs]
+        return [Field(given.prefix + column.name, column.type) for given, column in found if column]
+
+    def _alias_or_refuse(self, parts: Sequence[str], span: Span) -> Expr:
+        if len(parts) == 1 and parts[0].lower() in self.aliases:
+            return self.aliases[parts[0].lower()]
+        hint = errors.nearest(parts[-1], self.visible(), otherwise=self._known())
+        if parts[-1].lower() in WINDOW_COLUMNS and not self.windowed:
+            hint = "columns of the window exist in SELECT, HAVING and ORDER BY of a query that groups by a window"
+        raise errors.unknown_column(self.source.location(span), name=".".join(parts), hint=hint)
+
+    def visible(self) -> Iterable[str]:
+        """Names that a column can be reached by."""
+        yield from (name for given in self.inputs for name in given.columns.names)
+        if self.windowed:
+            yield from WINDOW_COLUMNS
+
+    def _known(self) -> str:
+        names = list(self.visible())
+        return f"columns are {', '.join(names[:12])}{' …' if len(names) > 12 else ''}" if names else ""
+
+    def _ambiguous(self, name: str, span: Span) -> errors.TidegateError:
+        holders = [given.alias for given in self.inputs if given.columns.find(name)]
+        example = f"{holders[0]}.{name}" if holders else name
+        return errors.ambiguous_column(self.source.location(span), name=name, inputs=", ".join(holders), example=example)
+
+    def _fields_inside(self, column: Expr, names: Sequence[str], span: Span) -> Expr:
+        for name in names:
+            found = column.type.field(name) if isinstance(column.type, Struct) else None
+            if found is None:
+                known = [field_name for field_name, _ in column.type.fields] if isinstance(column.type, Struct) else []
+                hint = errors.nearest(name, known, otherwise=f"fields are {', '.join(known)}" if known else "")
+                raise errors.unknown_field(self.source.location(span), type=column.type, name=name, hint=hint)
+            column = Call("field", (column, text(found[0])), found[1])
+        return column

@@ -1,0 +1,319 @@
+"""A whole script: statements bound in order, each seeing what those before it defined.
+
+In: parsed statements. Out: `Program`: the catalogue, the queries to run, and every refusal there was. A refused
+statement does not stop the others; what depends on it stays silent.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tidegate import errors
+from tidegate.errors import TidegateError
+from tidegate.model.expressions import Expr
+from tidegate.model.options import OPTIONS, Scope
+from tidegate.plan.calls import CallRules
+from tidegate.plan.catalog import BrokenName, Catalog, SinkDef, SourceDef, StreamDef, TableDef
+from tidegate.plan.diagnostics import Diagnostics, Refused
+from tidegate.plan.emission import refuse_sink
+from tidegate.plan.expressions import Context, bind
+from tidegate.plan.logical import Emission
+from tidegate.plan.queries import BoundQuery, bind_query, bind_top
+from tidegate.plan.scope import Scope as NameScope
+from tidegate.plan.settings import Settings, read_connector, read_option, read_options
+from tidegate.plan.sources import bind_source, bind_table
+from tidegate.plan.surroundings import Surroundings
+from tidegate.plan.coercion import coerce
+from tidegate.sql.functions.casts import can_cast
+from tidegate.sql.parser import Script
+from tidegate.sql.cursor import Name
+from tidegate.sql.places import span_of
+from tidegate.sql.statements import (
+    Create,
+    CreateSink,
+    CreateSource,
+    CreateStream,
+    CreateTable,
+    Describe,
+    Drop,
+    Explain,
+    Insert,
+    Option,
+    Query,
+    Select,
+    SetOption,
+    Show,
+    ShowCreate,
+    Statement,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedQuery:
+    """A query of the script, with the name of its stream; anonymous ones are `select_1` and so on."""
+
+    name: str
+    logical: Emission
+    options: dict[str, object]
+    anonymous: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsertedRows:
+    """Constant rows for a memory source, converted to its columns."""
+
+    source: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Expr, ...], ...]
+
+
+@dataclass(slots=True)
+class Program:
+    """What a script means. `settings` includes its SETs."""
+
+    catalog: Catalog
+    settings: Settings
+    queries: list[NamedQuery] = field(default_factory=list)
+    inserts: list[InsertedRows] = field(default_factory=list)
+    errors: list[TidegateError] = field(default_factory=list)
+
+    def query(self, name: str) -> NamedQuery | None:
+        return next((query for query in self.queries if query.name.lower() == name.lower()), None)
+
+
+def plan_script(script: Script, settings: Settings) -> Program:
+    """All statements, in order."""
+    program = Program(catalog=Catalog(script.broken), settings=settings, errors=list(script.errors))
+    for statement in script.statements:
+        apply(statement, program)
+    program.errors.sort(key=lambda refusal: (refusal.line or 0, refusal.column or 0))
+    return program
+
+
+def apply(statement: Statement, program: Program) -> None:
+    """One statement; what it refuses goes to `program.errors`."""
+    before = len(program.errors)
+    try:
+        _BINDERS[type(statement)](statement, program)
+    except Refused as refused:
+        program.errors.extend(refused.errors)
+    except TidegateError as refusal:
+        program.errors.append(refusal.located(statement.source.location(statement.span)))
+    except BrokenName:
+        _mark_broken(statement, program)
+    except RecursionError:
+        at = statement.source.location(statement.span)
+        program.errors.append(errors.nested_too_deep(at, limit="what can be planned"))
+    if len(program.errors) > before:
+        _mark_broken(statement, program)
+
+
+def _mark_broken(statement: Statement, program: Program) -> None:
+    if isinstance(statement, Create) and not _exists(statement.name.text, program):
+        program.catalog.broken.add(statement.name.text.lower())
+
+
+def _exists(name: str, program: Program) -> bool:
+    try:
+        return program.catalog.find(name) is not None
+    except BrokenName:
+        return False
+
+
+def _already_there(statement: Create, program: Program) -> bool:
+    """Whether nothing is to be done; refuses a name that is taken."""
+    if statement.name.text.startswith("$"):
+        raise errors.reserved_name(statement.source.location(statement.name.span), name=statement.name)
+    if not _exists(statement.name.text, program) or statement.or_replace:
+        return False
+    definition = program.catalog.find(statement.name.text)
+    assert definition is not None
+    if statement.if_not_exists:
+        return True
+    at = statement.source.location(statement.name.span)
+    raise errors.name_in_use(at, kind=definition.kind, name=definition.name)
+
+
+def _create_source(statement: Statement, program: Program) -> None:
+    assert isinstance(statement, CreateSource)
+    if not _already_there(statement, program):
+        program.catalog.add(bind_source(statement, Diagnostics(), program.settings))
+
+
+def _create_table(statement: Statement, program: Program) -> None:
+    assert isinstance(statement, CreateTable)
+    if not _already_there(statement, program):
+        program.catalog.add(bind_table(statement, Diagnostics()))
+
+
+def _create_stream(statement: Statement, program: Program) -> None:
+    assert isinstance(statement, CreateStream)
+    if _already_there(statement, program):
+        return
+    name = statement.name.text
+    bound, around = _bind(statement.query, statement, program, name=name, options=statement.options)
+    if name.lower() in around.reads:
+        at = statement.source.location(statement.name.span)
+        raise errors.circular(at, name=name, path=f"{name} → {name}")
+    options = dict(around.options)
+    program.catalog.add(
+        StreamDef(
+            name=name,
+            logical=bound.logical.input if bound.stateless else bound.logical,
+            output=bound.logical.schema,
+            stream_kind=bound.logical.kind,
+            emission=str(bound.logical.emit),
+            stateless=bound.stateless,
+            reads=frozenset(around.reads),
+            options=options,
+            text=statement.source.text[statement.span.start : statement.span.end],
+        )
+    )
+    program.queries = [query for query in program.queries if query.name.lower() != name.lower()]
+    program.queries.append(NamedQuery(name=name, logical=bound.logical, options=dict(options), anonymous=False))
+
+
+def _bind(query: Query, statement: Statement, program: Program, *, name: str, options: tuple[Option, ...] = ()) -> tuple[BoundQuery, Surroundings]:
+    diagnostics = Diagnostics()
+    around = Surroundings(
+        catalog=program.catalog,
+        settings=program.settings,
+        source=statement.source,
+        query=query,
+        diagnostics=diagnostics,
+        stream=name,
+        options=read_options(options, scope=Scope.STREAM, source=statement.source),
+        bind_query=bind_query,
+    )
+    try:
+        bound = bind_top(query.tree, around)
+    except TidegateError as refusal:
+        diagnostics.errors.append(refusal.located(statement.source.location(query.span)))
+        raise Refused(diagnostics.errors) from None
+    diagnostics.raise_first()
+    return bound, around
+
+
+def _create_sink(statement: Statement, program: Program) -> None:
+    assert isinstance(statement, CreateSink)
+    if _already_there(statement, program):
+        return
+    source = statement.source
+    stream = program.catalog.find(statement.stream.text)
+    at = source.location(statement.stream.span)
+    if stream is None:
+        raise errors.unknown_relation(at, name=statement.stream, hint=program.catalog.suggestion(statement.stream.text))
+    if not isinstance(stream, (StreamDef, SourceDef)):
+        raise errors.wrong_kind_of_relation(at, name=stream.name, kind=stream.kind, statement="CREATE SINK", expected="stream")
+    place = source.location(statement.name.span)
+    connector, options = read_connector(statement.options, scope=Scope.SINK, source=source, place=place)
+    if isinstance(stream, StreamDef):
+        refuse_sink(connector.name, stream=stream.name, kind=stream.stream_kind, emission=stream.emission, at=at)
+    text = source.text[statement.span.start : statement.span.end]
+    program.catalog.add(SinkDef(name=statement.name.text, stream=stream.name, connector=connector.name, options=options, text=text))
+
+
+def _select(statement: Statement, program: Program) -> None:
+    assert isinstance(statement, Select)
+    name = f"select_{sum(query.anonymous for query in program.queries) + 1}"
+    bound, around = _bind(statement.query, statement, program, name=name)
+    program.queries.append(NamedQuery(name=name, logical=bound.logical, options=dict(around.options), anonymous=True))
+
+
+def _insert(statement: Statement, program: Program) -> None:
+    assert isinstance(statement, Insert)
+    source = statement.source
+    target = _named(statement.target, program, statement, "source", SourceDef, TableDef)
+    assert isinstance(target, (SourceDef, TableDef))
+    names = [name.text for name in statement.columns] or list(target.physical.names)
+    for name in statement.columns:
+        if target.physical.find(name.text) is None:
+            hint = errors.nearest(name.text, target.physical.names)
+            raise errors.unknown_column(source.location(name.span), name=name, hint=hint)
+    context = Context(scope=NameScope(source=source, inputs=()), clause="VALUES", call=CallRules().bind, within=statement.span)
+    rows = []
+    for row in statement.rows:
+        if len(row) != len(names):
+            at = source.location(span_of(row[0], source, otherwise=statement.span))
+            raise errors.bad_values(at, problem=f"{len(row)} values for {len(names)} columns")
+        rows.append(tuple(_value(node, target, name, context) for node, name in zip(row, names, strict=True)))
+    program.inserts.append(InsertedRows(source=target.name, columns=tuple(names), rows=tuple(rows)))
+
+
+def _value(node: object, target: SourceDef | TableDef, name: str, context: Context) -> Expr:
+    from sqlglot import exp
+
+    assert isinstance(node, exp.Expression)
+    column = target.physical.find(name)
+    assert column is not None
+    value = bind(node, context)
+    if value.type != column.type and not can_cast(value.type, column.type):
+        raise errors.impossible_cast(context.at(node), source=value.type, target=column.type)
+    return coerce(value, column.type)
+
+
+def _named(name: Name, program: Program, statement: Statement, expected: str, *kinds: type) -> object:
+    definition = program.catalog.find(name.text)
+    at = statement.source.location(name.span)
+    if definition is None:
+        raise errors.unknown_relation(at, name=name, hint=program.catalog.suggestion(name.text))
+    if kinds and not isinstance(definition, kinds):
+        verb = type(statement).__name__.upper()
+        raise errors.wrong_kind_of_relation(at, name=definition.name, kind=definition.kind, statement=verb, expected=expected)
+    return definition
+
+
+def _drop(statement: Statement, program: Program) -> None:
+    assert isinstance(statement, Drop)
+    if statement.if_exists and not _exists(statement.name.text, program):
+        return
+    definition = _named(statement.name, program, statement, statement.kind)
+    assert isinstance(definition, (SourceDef, TableDef, StreamDef, SinkDef))
+    at = statement.source.location(statement.name.span)
+    if definition.kind != statement.kind:
+        raise errors.wrong_kind_of_relation(at, name=definition.name, kind=definition.kind, statement="DROP", expected=statement.kind)
+    readers = program.catalog.readers(definition.name)
+    if readers:
+        raise errors.in_use(at, name=definition.name, readers=", ".join(readers))
+    program.catalog.remove(definition.name)
+    program.queries = [query for query in program.queries if query.name.lower() != definition.name.lower()]
+
+
+def _look_up(statement: Statement, program: Program) -> None:
+    assert isinstance(statement, (Describe, ShowCreate))
+    _named(statement.name, program, statement, "definition")
+
+
+def _explain(statement: Statement, program: Program) -> None:
+    assert isinstance(statement, Explain)
+    if isinstance(statement.target, Query):
+        _bind(statement.target, statement, program, name="explained")
+    else:
+        _named(statement.target, program, statement, "stream", StreamDef)
+
+
+def _set(statement: Statement, program: Program) -> None:
+    assert isinstance(statement, SetOption)
+    name, value = read_option(statement.option, scope=Scope.SESSION, source=statement.source)
+    assert name in OPTIONS
+    program.settings = program.settings.with_session(name, value)
+
+
+def _nothing(_statement: Statement, _program: Program) -> None:
+    """SHOW SOURCES and its like look at the catalogue, and define nothing."""
+
+
+_BINDERS: dict[type[Statement], Callable[[Statement, Program], None]] = {
+    CreateSource: _create_source,
+    CreateTable: _create_table,
+    CreateStream: _create_stream,
+    CreateSink: _create_sink,
+    Select: _select,
+    Insert: _insert,
+    Drop: _drop,
+    Describe: _look_up,
+    ShowCreate: _look_up,
+    Explain: _explain,
+    SetOption: _set,
+    Show: _nothing,
+}
+

@@ -1,0 +1,93 @@
+"""Option values in force: where each may come from, and which one wins.
+
+Decided here, for a stream: SET beats WITH, WITH beats `[transforms.<stream>]`, that beats what its source declares,
+and `[defaults]` come last. Values are in normal form (durations in µs) from here on.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from tidegate import errors
+from tidegate.model.options import CONNECTORS, OPTIONS, BadValue, ConnectorSpec, OptionSpec, OptionValue, Scope
+from tidegate.sql.source import SourceText
+from tidegate.sql.statements import Option
+
+Values = Mapping[str, OptionValue]
+_SIDE_PREFIX = "side_output."
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `tidegate.toml` and SET say. `sinks` are names that the file defines."""
+
+    defaults: Values = field(default_factory=dict)
+    transforms: Mapping[str, Values] = field(default_factory=dict)
+    sinks: frozenset[str] = frozenset()
+    session: Values = field(default_factory=dict)
+
+    def with_session(self, name: str, value: OptionValue) -> "Settings":
+        return replace(self, session={**self.session, name: value})
+
+    def for_source(self, own: Values) -> Values:
+        return {**self.defaults, **own, **self.session}
+
+    def for_stream(self, name: str, own: Values, *, sources: Iterable[Values] = ()) -> Values:
+        merged: dict[str, OptionValue] = dict(self.defaults)
+        for given in sources:
+            merged.update(given)
+        return {**merged, **self.transforms.get(name, {}), **own, **self.session}
+
+
+def read_option(option: Option, *, scope: Scope, source: SourceText, connector: ConnectorSpec | None = None) -> tuple[str, OptionValue]:
+    """Name and normal value of one option, refused at its place in the text."""
+    at = source.location(option.key.span)
+    name = option.key.text.removeprefix(_SIDE_PREFIX)
+    spec = connector.option(name) if connector else None
+    if spec is None and connector and connector.passes and name.startswith(connector.passes):
+        return name, option.value
+    spec = spec or OPTIONS.get(name.lower())
+    if spec is None:
+        known = [*OPTIONS, *((own.name for own in connector.options) if connector else ())]
+        where = f"connector {connector.name}" if connector and scope is not Scope.STREAM else f"a {scope}"
+        raise errors.unknown_option(at, where=where, name=option.key.text, hint=errors.nearest(name, known))
+    _refuse_scope(spec, scope, at)
+    try:
+        return spec.name, spec.read(option.value)
+    except BadValue as problem:
+        place = source.location(option.span)
+        raise errors.bad_option_value(place, name=spec.name, value=repr(option.value), problem=problem) from None
+
+
+def _refuse_scope(spec: OptionSpec, scope: Scope, at: errors.Location) -> None:
+    if spec.scopes and scope not in spec.scopes:
+        scopes = ", ".join(sorted(spec.scopes))
+        raise errors.misplaced_option(at, name=spec.name, scope=scope, scopes=scopes)
+
+
+def read_options(options: Iterable[Option], *, scope: Scope, source: SourceText, connector: ConnectorSpec | None = None) -> dict[str, OptionValue]:
+    return dict(read_option(option, scope=scope, source=source, connector=connector) for option in options)
+
+
+def read_connector(options: Iterable[Option], *, scope: Scope, source: SourceText, place: errors.Location) -> tuple[ConnectorSpec, dict[str, OptionValue]]:
+    """The connector that `connector = '…'` names (memory if none), and all other options."""
+    given = list(options)
+    named = next((option for option in given if option.key.text.lower() == "connector"), None)
+    connector = CONNECTORS["memory"] if named is None else _connector(named, scope, source)
+    rest = [option for option in given if option is not named]
+    values = read_options(rest, scope=scope, source=source, connector=connector)
+    for spec in connector.options:
+        if spec.required and spec.name not in values:
+            raise errors.missing_option(place, connector=connector.name, option=spec.name, hint=f"add '{spec.name}' = '…' to WITH: {spec.doc}")
+    return connector, values
+
+
+def _connector(option: Option, scope: Scope, source: SourceText) -> ConnectorSpec:
+    connector = CONNECTORS.get(str(option.value).lower())
+    at = source.location(option.span)
+    if connector is None:
+        hint = errors.nearest(str(option.value), CONNECTORS, otherwise=f"connectors are {', '.join(CONNECTORS)}")
+        raise errors.unknown_connector(at, name=option.value, hint=hint)
+    if scope not in connector.roles:
+        able = ", ".join(spec.name for spec in CONNECTORS.values() if scope in spec.roles)
+        raise errors.connector_cannot(at, name=connector.name, role=scope, able=f"these can: {able}")
+    return connector

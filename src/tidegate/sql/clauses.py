@@ -1,0 +1,204 @@
+"""The streaming clauses of a SELECT: WINDOW, WATERMARK, ALLOWED LATENESS, LATE DATA TO, EMIT, WITH.
+
+In: a cursor at a place where a clause may begin. Out: the clause in `Clauses`, the cursor behind it. They may come in
+any order after FROM; each at most once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import TokenType, exp
+
+from tidegate import errors
+from tidegate.model.policies import EmitMode
+from tidegate.sql.cursor import Cursor
+from tidegate.sql.dialect import parse_expression
+from tidegate.sql.lengths import Length, read_length
+from tidegate.sql.options import read_options
+from tidegate.sql.source import Span
+from tidegate.sql.statements import Clauses, EmitClause, WatermarkClause
+from tidegate.sql.windows import CLAUSE_SPELLINGS, WindowSyntax, build_window
+
+_EMIT_MODES = (
+    (("ON", "WINDOW", "CLOSE"), EmitMode.ON_WINDOW_CLOSE),
+    (("AFTER", "WATERMARK"), EmitMode.AFTER_WATERMARK),
+    (("ON", "WATERMARK"), EmitMode.AFTER_WATERMARK),
+    (("ON", "UPDATE"), EmitMode.ON_UPDATE),
+    (("CHANGES",), EmitMode.CHANGES),
+    (("FINAL",), EmitMode.FINAL),
+    (("EVERY",), EmitMode.EVERY),
+    (("PERIODICALLY",), EmitMode.EVERY),
+)
+# Words that begin a part of the query, and so end the expression behind `ON`.
+_PARTS = frozenset({"WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "UNION", "QUALIFY"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    begins: Callable[[Cursor], bool]
+    read: Callable[[Cursor, Clauses], None]
+
+
+def _read_emit(cursor: Cursor, clauses: Clauses) -> None:
+    start = cursor.here()
+    _once(cursor, "EMIT", clauses.emit is not None)
+    cursor.expect("EMIT")
+    for words, mode in _EMIT_MODES:
+        if cursor.accept(*words):
+            every = _positive(cursor, read_length(cursor)) if mode is EmitMode.EVERY else None
+            clauses.emit = EmitClause(mode=mode, every=every, span=start)
+            return
+    at = cursor.source.location(cursor.here() if not cursor.done else start)
+    raise errors.unknown_emit(at, got=" ".join(cursor.word(ahead) for ahead in range(2)).strip() or "(none)")
+
+
+def _positive(cursor: Cursor, length: Length) -> Length:
+    if length.value_us <= 0:
+        at = cursor.source.location(length.span)
+        raise errors.length_not_positive(at, argument="interval", window="EMIT EVERY", value=f"{length.value_us} µs")
+    return length
+
+
+def _not_negative(cursor: Cursor, length: Length, what: str) -> Length:
+    if length.value_us < 0:
+        at = cursor.source.location(length.span)
+        raise errors.length_negative(at, argument=what, window="the query", value=f"{length.value_us} µs")
+    return length
+
+
+def _read_lateness(cursor: Cursor, clauses: Clauses) -> None:
+    start = cursor.here()
+    _once(cursor, "ALLOWED LATENESS", clauses.lateness is not None)
+    cursor.one_of("ALLOW", "ALLOWED")
+    cursor.expect("LATENESS")
+    clauses.lateness = _not_negative(cursor, read_length(cursor), "allowed lateness")
+    clauses.lateness_span = start
+
+
+def _read_late_data(cursor: Cursor, clauses: Clauses) -> None:
+    _once(cursor, "LATE DATA TO", clauses.late_to is not None)
+    cursor.expect("LATE", "DATA", "TO")
+    clauses.late_to = cursor.name("the name of a sink")
+
+
+def _read_with(cursor: Cursor, clauses: Clauses) -> None:
+    _once(cursor, "WITH", bool(clauses.options))
+    clauses.options = read_options(cursor)
+
+
+def _read_watermark(cursor: Cursor, clauses: Clauses) -> None:
+    start = cursor.here()
+    _once(cursor, "WATERMARK", clauses.watermark is not None)
+    cursor.expect("WATERMARK", "(")
+    lag = _not_negative(cursor, read_length(cursor), "watermark lag")
+    lateness = _not_negative(cursor, read_length(cursor), "allowed lateness") if cursor.accept(",") else None
+    cursor.expect(")")
+    clauses.watermark = WatermarkClause(lag=lag, lateness=lateness, span=start)
+
+
+def _read_window(cursor: Cursor, clauses: Clauses) -> None:
+    """`WINDOW HOPPING (SIZE i SLIDE i [ON expr] [WATERMARK(…)]) [ON expr] [WATERMARK(…)]`."""
+    start = cursor.here()
+    _once(cursor, "WINDOW", clauses.window is not None)
+    cursor.expect("WINDOW")
+    kind = cursor.name("TUMBLING, HOPPING, CUMULATING, SESSION or SLIDING").text.upper()
+    spelling = CLAUSE_SPELLINGS.get(kind)
+    if spelling is None:
+        hint = errors.nearest(kind, CLAUSE_SPELLINGS, otherwise="windows are " + ", ".join(CLAUSE_SPELLINGS))
+        raise errors.unknown_function(cursor.source.location(start), name=f"WINDOW {kind}", hint=hint)
+    lengths: dict[str, int] = {}
+    places: dict[str, Span] = {}
+    time: list[exp.Expression] = []
+    cursor.expect("(")
+    while not cursor.accept(")"):
+        cursor.accept(",")
+        if not _read_common(cursor, clauses, time):
+            _read_argument(cursor, spelling.arguments, lengths, places)
+    missing = [argument for argument in spelling.arguments[: spelling.required] if argument.lower() not in lengths]
+    if missing:
+        at = cursor.source.location(start)
+        raise errors.wrong_arity(at, function=spelling.name, expected=" and ".join(spelling.arguments[: spelling.required]), got=", ".join(lengths).upper() or "nothing", form=f"write {missing[0]} INTERVAL '1' MINUTE inside the parentheses")
+    while _read_common(cursor, clauses, time):
+        pass
+    window = build_window(spelling, lengths, source=cursor.source, places=places, otherwise=start)
+    span = Span(start.start, start.end)
+    clauses.window = WindowSyntax(spelling=spelling.name, span=span, window=window, time=time[0] if time else None)
+
+
+def _read_common(cursor: Cursor, clauses: Clauses, time: list[exp.Expression]) -> bool:
+    """`ON expr` and `WATERMARK(…)`, which may stand inside or after the parentheses."""
+    if cursor.sees("WATERMARK", "("):
+        _read_watermark(cursor, clauses)
+        return True
+    if not cursor.sees("ON"):
+        return False
+    _once(cursor, "ON", bool(time))
+    cursor.expect("ON")
+    tokens = cursor.balanced(lambda at: at.word() in _PARTS or at.word() == "," or begins_clause(at))
+    if not tokens:
+        raise cursor.unexpected("an expression")
+    time.append(parse_expression(cursor.source, tokens))
+    return True
+
+
+def _read_argument(
+    cursor: Cursor, arguments: tuple[str, ...], lengths: dict[str, int], places: dict[str, Span]
+) -> None:
+    if cursor.word() in _FOREIGN_ARGUMENTS:
+        clause, instead = _FOREIGN_ARGUMENTS[cursor.word()]
+        raise errors.foreign_clause(cursor.source.location(cursor.here()), clause=clause, instead=instead)
+    argument = "SLIDE" if cursor.sees("ADVANCE", "BY") and "SLIDE" in arguments else cursor.word()
+    if argument not in arguments:
+        raise cursor.unexpected(" or ".join(arguments))
+    cursor.accept("ADVANCE")
+    cursor.take()
+    if argument.lower() in lengths:
+        raise errors.repeated_clause(cursor.source.location(cursor.here()), clause=argument)
+    length = read_length(cursor)
+    lengths[argument.lower()], places[argument.lower()] = length.value_us, length.span
+
+
+_FOREIGN_ARGUMENTS = {
+    "GRACE": ("GRACE PERIOD", "write ALLOWED LATENESS INTERVAL '10' MINUTE after the query"),
+    "RETENTION": ("RETENTION", "leave it out: a window's state goes when the window closes"),
+}
+
+
+def _once(cursor: Cursor, clause: str, given: bool) -> None:
+    if given:
+        raise errors.repeated_clause(cursor.source.location(cursor.here()), clause=clause)
+
+
+def _read_timestamp_by(cursor: Cursor, _clauses: Clauses) -> None:
+    raise errors.foreign_clause(
+        cursor.source.location(cursor.here()),
+        clause="TIMESTAMP BY",
+        instead="declare the time in CREATE SOURCE: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND",
+    )
+
+
+_CLAUSES = (
+    _Clause(lambda at: at.sees("EMIT") and at.word(1) not in (".", "(", ","), _read_emit),
+    _Clause(lambda at: at.word() in ("ALLOW", "ALLOWED") and at.word(1) == "LATENESS", _read_lateness),
+    _Clause(lambda at: at.sees("LATE", "DATA"), _read_late_data),
+    _Clause(lambda at: at.sees("WINDOW") and at.word(2) == "(", _read_window),
+    _Clause(lambda at: at.sees("WATERMARK", "("), _read_watermark),
+    _Clause(lambda at: at.sees("WITH", "("), _read_with),
+    _Clause(lambda at: at.sees("TIMESTAMP", "BY"), _read_timestamp_by),
+)
+_NOT_BEFORE_A_CLAUSE = frozenset(
+    "AS , . ( [ = < > <= >= <> != + - * / % || AND OR NOT IN LIKE BETWEEN SELECT DISTINCT FROM JOIN WHERE HAVING ON USING "
+    "GROUP_BY ORDER_BY PARTITION_BY LIMIT WHEN THEN ELSE CASE IS DIV".replace("_BY", "-BY").split()
+)
+
+
+def begins_clause(cursor: Cursor) -> bool:
+    """Whether a streaming clause begins here; where an operand is due, such a word is an ordinary name."""
+    if cursor.word(-1).replace(" ", "-") in _NOT_BEFORE_A_CLAUSE or cursor.kind() is TokenType.IDENTIFIER:
+        return False
+    return any(clause.begins(cursor) for clause in _CLAUSES)
+
+
+def read_clause(cursor: Cursor, clauses: Clauses) -> None:
+    """The clause that begins here."""
+    next(clause for clause in _CLAUSES if clause.begins(cursor)).read(cursor, clauses)

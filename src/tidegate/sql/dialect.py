@@ -1,0 +1,150 @@
+"""Tidegate's dialect of sqlglot: its tokens, and its expression grammar.
+
+Decided here: what sqlglot does for us, and what it must not. Its tokenizer and its SELECT and expression parsers are
+used as they are; functions stay what the user wrote (`Anonymous`), so that our own catalogue decides what exists and
+what arguments mean; nothing is a command that swallows the rest of the text; and whatever its parser lets through
+without a meaning is refused before it sees it (`sql/lint.py`).
+"""
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sqlglot import Dialect, ErrorLevel, ParseError, Parser, Tokenizer, TokenType, exp
+from sqlglot.errors import TokenError
+from sqlglot.tokens import Token
+
+from tidegate import errors
+from tidegate.sql.source import SourceText, Span
+
+MAX_LENGTH = 4_000_000
+MAX_DEPTH = 64
+_SPECIAL_SYNTAX = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "POSITION", "SUBSTRING")
+_TEMPLATING = ("{", "%}", "}}", "+%", "-%", "+}", "-}", "/*+")
+# Words of statements that do not exist here; without them a column may have such a name.
+_ORDINARY_WORDS = frozenset(
+    "ALTER ANALYZE CACHE COMMENT COMMIT COPY CREATE DELETE DROP EXECUTE FETCH GLOB GRANT INSERT KILL LOAD LOCK MERGE NOTNULL "
+    "PARTITIONED_BY PRAGMA REFRESH RENAME REPLACE RETURNING REVOKE ROLLBACK SESSION SHOW TRUNCATE UNCACHE UPDATE USE XOR".split()
+)
+
+
+class Tidegate(Dialect):
+    """Standard SQL tokens; identifiers in double quotes or backticks, kept in the case they are written in."""
+
+    class Tokenizer(Tokenizer):
+        IDENTIFIERS: ClassVar = ['"', "`"]
+        QUOTES: ClassVar = ["'"]
+        COMMANDS: ClassVar = set()
+        KEYWORDS: ClassVar = {
+            word: kind
+            for word, kind in Tokenizer.KEYWORDS.items()
+            if not word.startswith(_TEMPLATING) and word not in _ORDINARY_WORDS
+        }
+
+    class Parser(Parser):
+        FUNCTIONS: ClassVar = {}
+        FUNCTION_PARSERS: ClassVar = {name: Parser.FUNCTION_PARSERS[name] for name in _SPECIAL_SYNTAX}
+        NO_PAREN_FUNCTIONS: ClassVar = {}
+
+
+_DIALECT = Tidegate()
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+_PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
+_UNREADABLE = {"\x00": "a NUL byte", "\ufeff": "a byte order mark inside the text"}
+
+
+def tokenize(source: SourceText) -> list[Token]:
+    """Tokens with offsets into the text. A byte order mark at its start is skipped."""
+    text = source.text
+    if len(text) > MAX_LENGTH:
+        raise errors.text_too_long(source.location(Span(0, 1)), size=len(text), limit=MAX_LENGTH)
+    if text.startswith("\ufeff"):
+        text = " " + text[1:]
+    for character, what in _UNREADABLE.items():
+        if (place := text.find(character)) >= 0:
+            raise errors.unreadable_text(source.location(Span(place, place + 1)), problem=f"{what} is not SQL")
+    try:
+        tokens = _DIALECT.tokenize(text)
+    except (TokenError, ValueError, OverflowError):
+        raise _untokenizable(source, text) from None
+    _refuse_depth(source, tokens)
+    return tokens
+
+
+_QUOTED = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|(?P<open>'|\"|`|/\*)", re.DOTALL)
+_OPEN_NAMES = {"'": "string", '"': "quoted name", "`": "quoted name", "/*": "comment"}
+
+
+def _untokenizable(source: SourceText, text: str) -> errors.TidegateError:
+    """sqlglot does not say where a quote was opened; the first one that nothing closes is the place."""
+    for match in _QUOTED.finditer(text):
+        if opened := match.group("open"):
+            problem = f"this {_OPEN_NAMES[opened]} is never closed"
+            return errors.unreadable_text(source.location(Span(match.start(), match.end())), problem=problem)
+    return errors.unreadable_text(source.location(Span(0, 1)), problem="the text cannot be read as SQL")
+
+
+def _refuse_depth(source: SourceText, tokens: Sequence[Token]) -> None:
+    """The parser recurses on nesting and on runs of prefix operators; both are bounded before it starts."""
+    depth = run = 0
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if before is not None and before.token_type is TokenType.DOT:
+            continue  # `window.end` is a field, not the END of a CASE
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        run = run + 1 if token.token_type in _PREFIXES else 0
+        if depth + run > MAX_DEPTH:
+            raise errors.nested_too_deep(source.location(span_of_token(token)), limit=MAX_DEPTH)
+        if token.token_type is TokenType.SEMICOLON:
+            depth = 0
+
+
+def span_of_token(token: Token) -> Span:
+    return Span(token.start, token.end + 1)
+
+
+def parse_query(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
+    """The syntax tree of a query; positions in it are offsets into the source."""
+    return _parsed(source, tokens)
+
+
+def parse_expression(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
+    """The syntax tree of one scalar expression."""
+    if not tokens:
+        raise AssertionError("callers check that there is something to parse")
+    tree = _parsed(source, [Token(TokenType.SELECT, "SELECT"), *tokens])
+    rest = [key for key, value in tree.args.items() if value and key not in ("expressions", "kind")]
+    if not isinstance(tree, exp.Select) or rest or len(tree.expressions) != 1 or isinstance(tree.expressions[0], exp.Alias):
+        span = span_of_token(tokens[0]).to(span_of_token(tokens[-1]))
+        raise errors.query_syntax(source.location(span), problem="this is not one expression")
+    return tree.expressions[0]
+
+
+def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
+    parser = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE)
+    whole = span_of_token(tokens[-1])
+    try:
+        trees = parser.parse(list(tokens), source.text)
+    except ParseError as refusal:
+        raise _syntax_error(source, tokens, refusal) from None
+    except RecursionError:
+        raise errors.nested_too_deep(source.location(whole), limit=MAX_DEPTH) from None
+    except (ValueError, TypeError, AttributeError, KeyError, IndexError) as confusion:
+        problem = "this cannot be understood as a query"
+        raise errors.query_syntax(source.location(whole), problem=problem) from confusion
+    if len(trees) != 1 or trees[0] is None:
+        raise errors.query_syntax(source.location(whole), problem="this is not one query")
+    return trees[0]
+
+
+def _syntax_error(source: SourceText, tokens: Sequence[Token], refusal: ParseError) -> errors.TidegateError:
+    detail = refusal.errors[0] if refusal.errors else {}
+    at = {(token.line, token.col): token for token in tokens}.get((detail.get("line"), detail.get("col")), tokens[-1])
+    place = source.location(span_of_token(at))
+    description = str(detail.get("description", refusal)).strip().rstrip(".")
+    missing = re.match(r"Required keyword: '(\w+)' missing for <class '[\w.]*\.(\w+)'>", description)
+    if missing:
+        return errors.query_syntax(place, problem=f"something is missing after {at.text}")
+    if description.startswith("Expecting "):
+        return errors.unexpected_token(place, expected=description.removeprefix("Expecting "), got=at.text)
+    return errors.query_syntax(place, problem=f"{at.text or 'this'} is unexpected here")

@@ -1,0 +1,40 @@
+"""What all tests share: how hard hypothesis tries, and one Spark for those that need it."""
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# No deadlines: two noisy cores make any of them fail some day. `ci` draws the same examples every time.
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True, database=None)
+settings.register_profile(
+    "nightly",
+    max_examples=5_000,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All Spark tests to one worker, so that a run starts one JVM, and none if no Spark test is selected."""
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
+    from tidegate.engines.spark.session import session
+
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    spark = session("local[2]", conf={"spark.sql.warehouse.dir": warehouse.as_uri()})
+    yield spark
+    spark.stop()

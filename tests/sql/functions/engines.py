@@ -1,0 +1,21 @@
+"""How the tests run a projection on each engine."""
+
+from collections.abc import Callable, Sequence
+
+import datafusion
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+
+def datafusion_run(table: pa.Table, texts: Sequence[str]) -> pa.Table:
+    context = datafusion.SessionContext()
+    context.register_record_batches("t", [table.to_batches()])
+    return pa.Table.from_batches(context.sql(f"SELECT {', '.join(texts)} FROM t").collect())
+
+
+def spark_run(spark: SparkSession) -> Callable[[pa.Table, Sequence[str]], pa.Table]:
+    def run(table: pa.Table, texts: Sequence[str]) -> pa.Table:
+        spark.createDataFrame(table).createOrReplaceTempView("t")
+        return spark.sql(f"SELECT {', '.join(texts)} FROM t").toArrow()
+
+    return run
