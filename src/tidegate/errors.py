@@ -29,7 +29,9 @@ class TidegateError(Exception):
 
     exit_code = 1
 
-    def __init__(self, kind: "ErrorKind", message: str, *, hint: str = "", location: Location | None = None) -> None:
+    def __init__(
+        self, kind: "ErrorKind", message: str, *, hint: str = "", location: Location | None = None
+    ) -> None:
         super().__init__(kind, message, hint, location)
         self.kind = kind
         self.message = message
@@ -62,7 +64,11 @@ class TidegateError(Exception):
         return _restore, (type(self), self.kind.code, self.message, self.hint, self.location)
 
     def __str__(self) -> str:
-        at = f" ({self.location.file}:{self.location.line}:{self.location.column})" if self.location else ""
+        at = (
+            f" ({self.location.file}:{self.location.line}:{self.location.column})"
+            if self.location
+            else ""
+        )
         hint = f"\nhint: {self.hint}" if self.hint else ""
         return f"{self.code}: {self.message}{at}{hint}"
 
@@ -91,7 +97,9 @@ class ConfigRefused(TidegateError):
     exit_code = 2
 
 
-def _restore(error: type[TidegateError], code: str, message: str, hint: str, location: Location | None) -> TidegateError:
+def _restore(
+    error: type[TidegateError], code: str, message: str, hint: str, location: Location | None
+) -> TidegateError:
     return error(CATALOGUE[code], message, hint=hint, location=location)
 
 
@@ -105,7 +113,9 @@ class ErrorKind:
     sentence: str
     hint: str = ""
 
-    def __call__(self, location: Location | None = None, *, hint: str = "", **facts: object) -> TidegateError:
+    def __call__(
+        self, location: Location | None = None, *, hint: str = "", **facts: object
+    ) -> TidegateError:
         message = self.sentence.format(**facts)
         return self.error(self, message, hint=hint or self.hint.format(**facts), location=location)
 
@@ -120,7 +130,9 @@ def nearest(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
 CATALOGUE: dict[str, ErrorKind] = {}
 
 
-def _kind(code: str, error: type[TidegateError], sqlstate: str, sentence: str, *, hint: str = "") -> ErrorKind:
+def _kind(
+    code: str, error: type[TidegateError], sqlstate: str, sentence: str, *, hint: str = ""
+) -> ErrorKind:
     assert code not in CATALOGUE, code
     CATALOGUE[code] = ErrorKind(code, error, sqlstate, sentence, hint)
     return CATALOGUE[code]
@@ -150,7 +162,11 @@ unknown_statement = _syntax(
     "{got} does not start a statement",
     hint="statements are CREATE SOURCE | TABLE | STREAM | SINK, INSERT, SELECT, DROP, SHOW, DESCRIBE, EXPLAIN, SET",
 )
-nested_too_deep = _syntax(4, "the text is nested more than {limit} levels deep", hint="split it with WITH, or simplify the expression")
+nested_too_deep = _syntax(
+    4,
+    "the text is nested more than {limit} levels deep",
+    hint="split it with WITH, or simplify the expression",
+)
 query_syntax = _syntax(5, "{problem}")
 misplaced_clause = _syntax(6, "{clause} cannot stand here", hint="{where}")
 repeated_clause = _syntax(7, "{clause} is given twice", hint="keep one of them")
@@ -160,7 +176,11 @@ unknown_emit = _syntax(
     hint="EMIT takes ON WINDOW CLOSE, AFTER WATERMARK, ON UPDATE, EVERY <interval>, CHANGES or FINAL",
 )
 foreign_clause = _syntax(9, "{clause} is not part of Tidegate SQL", hint="{instead}")
-bad_interval = _syntax(10, "{text} is not an interval", hint="write it as INTERVAL '5' SECOND, or INTERVAL '1 hour 30 minutes'")
+bad_interval = _syntax(
+    10,
+    "{text} is not an interval{problem}",
+    hint="write it as INTERVAL '5' SECOND, or INTERVAL '1 hour 30 minutes'",
+)
 unknown_unit = _syntax(11, "unknown time unit {unit}", hint="{known}")
 bad_literal = _syntax(12, "{text} is not a valid {type} literal", hint="{form}")
 text_too_long = _syntax(13, "the text is {size} characters long; the limit is {limit}")
@@ -168,80 +188,149 @@ text_too_long = _syntax(13, "the text is {size} characters long; the limit is {l
 # TG-2nnn · names and types
 unknown_relation = _bind(1, "42P01", "there is no source, table or stream named {name}")
 unknown_column = _bind(2, "42703", "there is no column named {name}")
-ambiguous_column = _bind(3, "42702", "column {name} is in several inputs: {inputs}", hint="write it as {example}")
+ambiguous_column = _bind(
+    3, "42702", "column {name} is ambiguous: it is in {inputs}", hint="write it as {example}"
+)
 unknown_function = _bind(4, "42883", "there is no function named {name}")
 wrong_arity = _bind(5, "42883", "{function} takes {expected}, not {got}", hint="{form}")
-wrong_argument_type = _bind(6, "42804", "{function} does not take {got}; it takes {expected}", hint="{cast}")
+wrong_argument_type = _bind(
+    6, "42804", "{function} does not take {got}; it takes {expected}", hint="{cast}"
+)
 wrong_operand_types = _bind(7, "42883", "{left} {operator} {right} has no meaning", hint="{cast}")
 not_boolean = _bind(8, "42804", "{clause} needs a condition (BOOLEAN), this is {got}")
-no_common_type = _bind(9, "42804", "{what} must have one type; these are {types}", hint="convert them with CAST")
+no_common_type = _bind(
+    9, "42804", "{what} must have one type; these are {types}", hint="convert them with CAST"
+)
 impossible_cast = _bind(10, "42846", "{source} cannot be converted to {target}")
 unknown_type = _bind(11, "42704", "there is no type named {name}")
 bad_type_parameters = _bind(12, "22023", "{type}: {problem}")
 unknown_field = _bind(13, "42703", "{type} has no field named {name}")
 not_comparable = _bind(14, "42883", "{use} needs values that can be compared, {type} cannot")
 duplicate_name = _bind(15, "42701", "{what} {name} is defined twice")
-name_in_use = _bind(16, "42P07", "there is already a {kind} named {name}", hint="use CREATE OR REPLACE, or DROP it first")
+name_in_use = _bind(
+    16,
+    "42P07",
+    "there is already a {kind} named {name}",
+    hint="use CREATE OR REPLACE, or DROP it first",
+)
 not_a_literal = _bind(17, "42P20", "{argument} of {function} must be {expected}", hint="{form}")
 unsupported_expression = _bind(18, "0A000", "{what} is not supported", hint="{instead}")
 reserved_name = _bind(19, "42939", "{name}: names that begin with $ belong to Tidegate")
 bad_values = _bind(20, "42601", "{problem}")
 wrong_kind_of_relation = _bind(21, "42809", "{name} is a {kind}; {statement} needs a {expected}")
-interval_column = _bind(22, "42P16", "a column cannot have type INTERVAL", hint="turn it into a number: TIMESTAMPDIFF(SECOND, a, b)")
+interval_column = _bind(
+    22,
+    "42P16",
+    "a column cannot have type INTERVAL",
+    hint="turn it into a number: TIMESTAMPDIFF(SECOND, a, b)",
+)
 literal_out_of_range = _bind(23, "22003", "{text} does not fit into {type}")
 columns_differ = _bind(24, "42601", "{what} have {left} and {right} columns")
 
 # TG-3nnn · plans
-aggregate_not_allowed = _plan(1, "an aggregate ({function}) cannot stand in {clause}", sqlstate="42803", hint="{instead}")
-nested_aggregate = _plan(2, "an aggregate cannot contain an aggregate ({function})", sqlstate="42803", hint="compute the inner one in a subquery")
+aggregate_not_allowed = _plan(
+    1, "an aggregate ({function}) cannot stand in {clause}", sqlstate="42803", hint="{instead}"
+)
+nested_aggregate = _plan(
+    2,
+    "{function} is an aggregate inside an aggregate",
+    sqlstate="42803",
+    hint="compute the inner one in a subquery",
+)
 not_grouped = _plan(
     3,
     "column {name} is neither grouped nor aggregated",
     sqlstate="42803",
     hint="add it to GROUP BY, or aggregate it, for example MAX({name})",
 )
-two_windows = _plan(4, "a query has one window, this one has two: {first} and {second}", hint="put one of them into a subquery")
-window_misplaced = _plan(5, "{function} is a window, and a window stands in GROUP BY, not in {clause}", hint="{instead}")
+two_windows = _plan(
+    4,
+    "a query has one window; here are two windows: {first} and {second}",
+    hint="put one of them into a subquery",
+)
+window_misplaced = _plan(
+    5, "{function} is a window: it stands in GROUP BY by itself, not {place}", hint="{instead}"
+)
 length_not_positive = _plan(6, "{argument} of {window} must be positive, it is {value}")
 length_negative = _plan(7, "{argument} of {window} must not be negative, it is {value}")
 slide_too_large = _plan(8, "slide {slide} is larger than size {size}", hint="arguments are {order}")
-step_not_divisor = _plan(9, "size {size} is not a multiple of step {step}", hint="arguments are {order}")
-length_too_large = _plan(10, "{argument} of {window} is larger than {limit}")
+step_not_divisor = _plan(
+    9, "size {size} is not a multiple of step {step}", hint="arguments are {order}"
+)
+length_too_large = _plan(10, "{argument} of {window} is too large: the limit is {limit}")
 calendar_length = _plan(
     11,
     "windows of calendar length ({unit}) are not supported yet",
     sqlstate="0A000",
     hint="give a fixed length, such as INTERVAL '30' DAY",
 )
-emit_needs_window = _plan(12, "EMIT {mode} needs a window", hint="add a window to GROUP BY, for example TUMBLE({time}, INTERVAL '1' MINUTE), or use EMIT ON UPDATE")
+emit_needs_window = _plan(
+    12,
+    "EMIT {mode} needs a window",
+    hint="add a window to GROUP BY, for example TUMBLE({time}, INTERVAL '1' MINUTE), or use EMIT ON UPDATE",
+)
 emit_needs_watermark = _plan(
     13,
     "EMIT {mode} needs a watermark, and {source} has none",
     hint="declare it in CREATE SOURCE: WATERMARK FOR {time} AS {time} - INTERVAL '5' SECOND",
 )
 emit_not_for_window = _plan(14, "EMIT {mode} is not possible with {window}", hint="{instead}")
-clause_needs_window = _plan(15, "{clause} needs a window", hint="add one to GROUP BY, for example TUMBLE(ts, INTERVAL '1' MINUTE)")
-clause_needs_event_time = _plan(16, "{clause} needs event time, and this window runs in processing time", hint="drop the clause, or window over an event-time column")
+clause_needs_window = _plan(
+    15,
+    "{clause} needs a window",
+    hint="add one to GROUP BY, for example TUMBLE(ts, INTERVAL '1' MINUTE)",
+)
+clause_needs_event_time = _plan(
+    16,
+    "{clause} needs event time, and this window runs in processing time",
+    hint="drop the clause, or window over an event-time column",
+)
 sink_cannot_hold = _plan(
     17,
     "{connector} appends rows only, and {stream} is {kind} ({why})",
     hint="use EMIT ON WINDOW CLOSE, or a sink that can hold {kind} rows: {able}",
 )
-cascade_cannot_retract = _plan(18, "{stream} is {kind}, and {what} cannot take rows back", hint="{instead}")
+cascade_cannot_retract = _plan(
+    18, "{stream} is {kind}, and {what} cannot take rows back", hint="{instead}"
+)
 join_not_supported = _plan(19, "{what} is not supported yet", sqlstate="0A000", hint="{instead}")
-top_n_incomplete = _plan(20, "{clause} without {missing} has no meaning on a stream", hint="{instead}")
-having_without_aggregate = _plan(21, "HAVING needs GROUP BY or an aggregate", sqlstate="42803", hint="use WHERE")
+top_n_incomplete = _plan(
+    20, "{clause} without {missing} has no meaning on a stream", hint="{instead}"
+)
+having_without_aggregate = _plan(
+    21, "HAVING needs GROUP BY or an aggregate", sqlstate="42803", hint="use WHERE"
+)
 not_supported = _plan(22, "{what} is not supported yet", sqlstate="0A000", hint="{instead}")
-time_argument = _plan(23, "the time argument of {window} must be a TIMESTAMP, {name} is {type}", sqlstate="42804", hint="{instead}")
+time_argument = _plan(
+    23,
+    "the time argument of {window} must be a TIMESTAMP, {name} is {type}",
+    sqlstate="42804",
+    hint="{instead}",
+)
 no_stream = _plan(24, "a query needs FROM with a source or stream", hint="{instead}")
 circular = _plan(25, "{name} would read itself: {path}")
-frame = _plan(26, "this OVER frame is not supported: {problem}", sqlstate="42P20", hint="write OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND CURRENT ROW)")
-over_mixed = _plan(27, "an OVER aggregate and {other} cannot stand in one query", hint="put one of them into a subquery")
+frame = _plan(
+    26,
+    "this OVER frame is not supported: {problem}",
+    sqlstate="42P20",
+    hint="write OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND CURRENT ROW)",
+)
+over_mixed = _plan(
+    27,
+    "an OVER aggregate and {other} cannot stand in one query",
+    hint="put one of them into a subquery",
+)
 argument_not_constant = _plan(28, "{argument} of {function} must be a constant {expected}")
 offset_not_supported = _plan(29, "{window} has no offset", hint="{instead}")
-watermark_target = _plan(30, "WATERMARK FOR {name}: {problem}", hint="write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND")
+watermark_target = _plan(
+    30, "WATERMARK FOR {name}: {problem}", hint="write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+)
 in_use = _plan(31, "{name} is still read by {readers}", sqlstate="2BP01", hint="drop them first")
-condition_on_own_rows = _plan(32, "the {argument} condition of {window} must be a condition on the row (BOOLEAN), this is {got}", sqlstate="42804")
+condition_on_own_rows = _plan(
+    32,
+    "the {argument} condition of {window} must be a condition on the row (BOOLEAN), this is {got}",
+    sqlstate="42804",
+)
 
 # TG-4nnn · configuration
 unknown_option = _config(1, "{where} has no option {name}")
@@ -254,5 +343,3 @@ bad_config_file = _config(7, "{path} is not valid TOML: {problem}")
 unknown_config_key = _config(8, "{path} is not a setting")
 no_such_stream = _config(9, "{file} has no stream named {name}")
 misplaced_option = _config(10, "{name} cannot be set for a {scope}", hint="set it for: {scopes}")
-
-

@@ -66,7 +66,6 @@ class Case:
 Expr = Field | Parameter | Literal | Call | Cast | Case
 
 
-
 @dataclass(frozen=True, slots=True)
 class SortKey:
     """NULLs come last in either direction, unless `nulls_first`."""
@@ -162,7 +161,10 @@ def substitute(expr: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
         case Cast(operand=operand):
             return replace(expr, operand=substitute(operand, replacement))
         case Case(branches=branches, otherwise=otherwise):
-            pairs = tuple((substitute(when, replacement), substitute(then, replacement)) for when, then in branches)
+            pairs = tuple(
+                (substitute(when, replacement), substitute(then, replacement))
+                for when, then in branches
+            )
             return replace(expr, branches=pairs, otherwise=substitute(otherwise, replacement))
         case _:
             return expr

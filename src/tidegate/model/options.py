@@ -128,8 +128,18 @@ def _values(kind: type[StrEnum]) -> tuple[str, ...]:
     return tuple(member.value for member in kind)
 
 
-def _option(name: str, kind: str, doc: str, scopes: frozenset[Scope], default: OptionValue | None = None, *, choices: tuple[str, ...] = ()) -> OptionSpec:
-    return OptionSpec(name=name, kind=kind, doc=doc, scopes=scopes, default=default, choices=choices)
+def _option(
+    name: str,
+    kind: str,
+    doc: str,
+    scopes: frozenset[Scope],
+    default: OptionValue | None = None,
+    *,
+    choices: tuple[str, ...] = (),
+) -> OptionSpec:
+    return OptionSpec(
+        name=name, kind=kind, doc=doc, scopes=scopes, default=default, choices=choices
+    )
 
 
 def _side_outputs() -> tuple[OptionSpec, ...]:
@@ -138,8 +148,16 @@ def _side_outputs() -> tuple[OptionSpec, ...]:
         rows = f"{kind} rows"
         specs += (
             _option(f"{kind}.sink", "route", f"where {rows} go", _STREAM, "metrics_only"),
-            _option(f"{kind}.include_original", "flag", f"whether {rows} carry the original event", _STREAM, default=True),
-            _option(f"{kind}.rate_limit", "rate", f"how many {rows} are forwarded at most", _STREAM),
+            _option(
+                f"{kind}.include_original",
+                "flag",
+                f"whether {rows} carry the original event",
+                _STREAM,
+                default=True,
+            ),
+            _option(
+                f"{kind}.rate_limit", "rate", f"how many {rows} are forwarded at most", _STREAM
+            ),
         )
     return tuple(specs)
 
@@ -148,20 +166,84 @@ OPTIONS: dict[str, OptionSpec] = {
     spec.name: spec
     for spec in (
         _option("event_time_field", "text", "the column that holds the event time", _BOTH),
-        _option("watermark_lag", "duration", "how far the watermark stays behind the latest event time", _BOTH),
-        _option("allowed_lateness", "duration", "how long a due window still takes rows", _STREAM, "0s"),
-        _option("idle_timeout", "duration", "after how long without rows an input no longer holds the watermark back", _BOTH),
-        _option("max_future_skew", "duration", "how far ahead of the clock an event time may be", _BOTH),
-        _option("on_missing_event_time", "choice", "what happens to a row without event time", _BOTH, choices=_values(MissingEventTime)),
-        _option("pre_epoch", "choice", "whether event times before 1970 are accepted", _BOTH, "allow", choices=_values(PreEpoch)),
-        _option("time", "choice", "what windows run on when the query names no time", _BOTH, "event", choices=_values(TimeMode)),
-        _option("session_gap", "choice", "whether rows exactly one gap apart share a session", _STREAM, "exclusive", choices=("exclusive", "inclusive")),
-        _option("max_groups", "count", "how many groups a query may hold; rows of further ones are evicted", _STREAM),
-        _option("max_open_windows", "count", "how many windows may be open; rows of further ones are evicted", _STREAM),
-        _option("max_state_bytes", "bytes", "how large the state may get before new groups are evicted", _STREAM),
-        _option("dedup_key", "text", "columns (comma-separated) whose values identify a row", _BOTH),
+        _option(
+            "watermark_lag",
+            "duration",
+            "how far the watermark stays behind the latest event time",
+            _BOTH,
+        ),
+        _option(
+            "allowed_lateness", "duration", "how long a due window still takes rows", _STREAM, "0s"
+        ),
+        _option(
+            "idle_timeout",
+            "duration",
+            "after how long without rows an input no longer holds the watermark back",
+            _BOTH,
+        ),
+        _option(
+            "max_future_skew", "duration", "how far ahead of the clock an event time may be", _BOTH
+        ),
+        _option(
+            "on_missing_event_time",
+            "choice",
+            "what happens to a row without event time",
+            _BOTH,
+            choices=_values(MissingEventTime),
+        ),
+        _option(
+            "pre_epoch",
+            "choice",
+            "whether event times before 1970 are accepted",
+            _BOTH,
+            "allow",
+            choices=_values(PreEpoch),
+        ),
+        _option(
+            "time",
+            "choice",
+            "what windows run on when the query names no time",
+            _BOTH,
+            "event",
+            choices=_values(TimeMode),
+        ),
+        _option(
+            "session_gap",
+            "choice",
+            "whether rows exactly one gap apart share a session",
+            _STREAM,
+            "exclusive",
+            choices=("exclusive", "inclusive"),
+        ),
+        _option(
+            "max_groups",
+            "count",
+            "how many groups a query may hold; rows of further ones are evicted",
+            _STREAM,
+        ),
+        _option(
+            "max_open_windows",
+            "count",
+            "how many windows may be open; rows of further ones are evicted",
+            _STREAM,
+        ),
+        _option(
+            "max_state_bytes",
+            "bytes",
+            "how large the state may get before new groups are evicted",
+            _STREAM,
+        ),
+        _option(
+            "dedup_key", "text", "columns (comma-separated) whose values identify a row", _BOTH
+        ),
         _option("dedup_within", "duration", "how long a dedup_key is remembered", _BOTH),
-        _option("fuse_sliding", "flag", "whether sliding windows may be computed incrementally", _STREAM, default=True),
+        _option(
+            "fuse_sliding",
+            "flag",
+            "whether sliding windows may be computed incrementally",
+            _STREAM,
+            default=True,
+        ),
         *_side_outputs(),
     )
 }
@@ -182,13 +264,25 @@ class ConnectorSpec:
         return next((spec for spec in self.options if spec.name == name), None)
 
 
-def _own(name: str, kind: str, doc: str, default: OptionValue | None = None, *, choices: tuple[str, ...] = (), required: bool = False) -> OptionSpec:
-    return OptionSpec(name=name, kind=kind, doc=doc, default=default, choices=choices, required=required)
+def _own(
+    name: str,
+    kind: str,
+    doc: str,
+    default: OptionValue | None = None,
+    *,
+    choices: tuple[str, ...] = (),
+    required: bool = False,
+) -> OptionSpec:
+    return OptionSpec(
+        name=name, kind=kind, doc=doc, default=default, choices=choices, required=required
+    )
 
 
 _ALL_KINDS = ("append", "upsert", "changelog")
 _SOURCE_AND_SINK = (Scope.SOURCE, Scope.SINK)
-_FORMAT = _own("format", "choice", "how records are written", choices=("json", "csv", "parquet", "avro", "raw"))
+_FORMAT = _own(
+    "format", "choice", "how records are written", choices=("json", "csv", "parquet", "avro", "raw")
+)
 
 CONNECTORS: Mapping[str, ConnectorSpec] = {
     spec.name: spec
@@ -214,7 +308,12 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
                 _own("topic", "text", "the topic", required=True),
                 _own("bootstrap.servers", "text", "brokers to start from", required=True),
                 _own("group.id", "text", "the consumer group"),
-                _own("scan.startup.mode", "choice", "where a new reader starts", choices=("earliest-offset", "latest-offset", "timestamp")),
+                _own(
+                    "scan.startup.mode",
+                    "choice",
+                    "where a new reader starts",
+                    choices=("earliest-offset", "latest-offset", "timestamp"),
+                ),
                 _own("key", "text", "columns of the message key"),
                 _FORMAT,
             ),
@@ -232,12 +331,18 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
             ),
         ),
         ConnectorSpec(name="console", doc="the terminal", roles=(Scope.SINK,), holds=_ALL_KINDS),
-        ConnectorSpec(name="callback", doc="a Python function", roles=(Scope.SINK,), holds=_ALL_KINDS),
+        ConnectorSpec(
+            name="callback", doc="a Python function", roles=(Scope.SINK,), holds=_ALL_KINDS
+        ),
         ConnectorSpec(
             name="socket",
             doc="lines from a TCP server",
             roles=(Scope.SOURCE,),
-            options=(_own("hostname", "text", "the server", required=True), _own("port", "count", "its port", required=True), _FORMAT),
+            options=(
+                _own("hostname", "text", "the server", required=True),
+                _own("port", "count", "its port", required=True),
+                _FORMAT,
+            ),
         ),
         ConnectorSpec(
             name="http",
@@ -251,7 +356,10 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
             doc="a PostgreSQL table",
             roles=(Scope.TABLE, Scope.SINK),
             holds=_ALL_KINDS,
-            options=(_own("url", "text", "the database", required=True), _own("table", "text", "the table", required=True)),
+            options=(
+                _own("url", "text", "the database", required=True),
+                _own("table", "text", "the table", required=True),
+            ),
         ),
     )
 }

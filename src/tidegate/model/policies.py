@@ -37,7 +37,9 @@ STREAM_KIND = {
     EmitMode.ON_UPDATE: StreamKind.UPSERT,
     EmitMode.EVERY: StreamKind.UPSERT,
 }
-NEEDS_WINDOW_AND_WATERMARK = frozenset({EmitMode.ON_WINDOW_CLOSE, EmitMode.AFTER_WATERMARK, EmitMode.FINAL})
+NEEDS_WINDOW_AND_WATERMARK = frozenset(
+    {EmitMode.ON_WINDOW_CLOSE, EmitMode.AFTER_WATERMARK, EmitMode.FINAL}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +48,11 @@ class Emit:
     interval_us: int | None = None
 
     def __str__(self) -> str:
-        return self.mode.sql if self.interval_us is None else f"EVERY {format_duration(self.interval_us)}"
+        return (
+            self.mode.sql
+            if self.interval_us is None
+            else f"EVERY {format_duration(self.interval_us)}"
+        )
 
 
 class TimeMode(StrEnum):

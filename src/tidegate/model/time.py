@@ -37,7 +37,14 @@ UNITS: dict[str, int] = {
     for spelling in ((name, name + "s") if len(name) > 2 else (name,))
 }
 CALENDAR_UNITS = frozenset({"month", "months", "mon", "quarter", "quarters", "year", "years", "y"})
-_SHORT = ((DAY, "d"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s"), (MILLISECOND, "ms"), (MICROSECOND, "us"))
+_SHORT = (
+    (DAY, "d"),
+    (HOUR, "h"),
+    (MINUTE, "m"),
+    (SECOND, "s"),
+    (MILLISECOND, "ms"),
+    (MICROSECOND, "us"),
+)
 
 _TERM = re.compile(r"\s*([+-]?)\s*([0-9]+)(?:\.([0-9]+))?\s*([^\W\d_]+)\s*,?", re.UNICODE)
 _CLOCK = re.compile(r"([+-]?)([0-9]+):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{1,6}))?)?")
@@ -46,10 +53,13 @@ _CLOCK = re.compile(r"([+-]?)([0-9]+):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{1,
 class DurationError(ValueError):
     """The text is no duration; `unit` is set when only its unit is unknown, `calendar` when the unit has no fixed length."""
 
-    def __init__(self, text: str, *, unit: str | None = None, calendar: bool = False) -> None:
+    def __init__(
+        self, text: str, *, unit: str | None = None, calendar: bool = False, too_large: bool = False
+    ) -> None:
         super().__init__(text)
         self.unit = unit
         self.calendar = calendar
+        self.too_large = too_large
 
 
 def parse_duration(text: str) -> int:
@@ -71,13 +81,18 @@ def parse_duration(text: str) -> int:
         total += _term_us(text, term)
         position = term.end()
     if position == 0 or abs(total) > MAX_DURATION_US:
-        raise DurationError(text)
+        raise DurationError(text, too_large=position > 0)
     return total
 
 
 def _clock_us(clock: re.Match[str]) -> int:
     sign, hours, minutes, seconds, fraction = clock.groups(default="0")
-    magnitude = int(hours) * HOUR + int(minutes) * MINUTE + int(seconds) * SECOND + int(fraction.ljust(6, "0"))
+    magnitude = (
+        int(hours) * HOUR
+        + int(minutes) * MINUTE
+        + int(seconds) * SECOND
+        + int(fraction.ljust(6, "0"))
+    )
     return -magnitude if sign == "-" else magnitude
 
 

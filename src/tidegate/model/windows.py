@@ -27,14 +27,18 @@ def _positive(window: str, **lengths_us: int) -> None:
     for argument, length_us in lengths_us.items():
         if length_us <= 0:
             value = format_duration(length_us)
-            raise InvalidLength(argument, errors.length_not_positive, argument=argument, window=window, value=value)
+            raise InvalidLength(
+                argument, errors.length_not_positive, argument=argument, window=window, value=value
+            )
         _bounded(window, argument, length_us)
 
 
 def _bounded(window: str, argument: str, length_us: int) -> None:
     if abs(length_us) > MAX_DURATION_US:
         limit = format_duration(MAX_DURATION_US)
-        raise InvalidLength(argument, errors.length_too_large, argument=argument, window=window, limit=limit)
+        raise InvalidLength(
+            argument, errors.length_too_large, argument=argument, window=window, limit=limit
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +79,7 @@ class Cumulating:
         _bounded(self.kind, "offset", self.offset_us)
         if self.size_us % self.step_us:
             step, size = format_duration(self.step_us), format_duration(self.size_us)
-            raise InvalidLength("step", errors.step_not_divisor, step=step, size=size)
+            raise InvalidLength("size", errors.step_not_divisor, step=step, size=size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +108,13 @@ class Sliding:
             return
         if self.lookahead_us < 0:
             value = format_duration(self.lookahead_us)
-            raise InvalidLength("lookahead", errors.length_negative, argument="lookahead", window=self.kind, value=value)
+            raise InvalidLength(
+                "lookahead",
+                errors.length_negative,
+                argument="lookahead",
+                window=self.kind,
+                value=value,
+            )
         _bounded(self.kind, "lookahead", self.lookahead_us)
 
 
@@ -119,7 +129,13 @@ class Counting:
     def __post_init__(self) -> None:
         for argument, value in (("rows", self.rows), ("step", self.step)):
             if value <= 0:
-                raise InvalidLength(argument, errors.length_not_positive, argument=argument, window=self.kind, value=value)
+                raise InvalidLength(
+                    argument,
+                    errors.length_not_positive,
+                    argument=argument,
+                    window=self.kind,
+                    value=value,
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,18 @@ applies the function to it when the window is finished, whatever the function is
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tidegate.model.expressions import Cast, Expr, Field, Literal, SortKey, all_of, bigint, call, is_null, negate
+from tidegate.model.expressions import (
+    Cast,
+    Expr,
+    Field,
+    Literal,
+    SortKey,
+    all_of,
+    bigint,
+    call,
+    is_null,
+    negate,
+)
 from tidegate.model.partials import FinishSpec, Merge, PartialOp, PartialSpec
 from tidegate.model.types import MAX_PRECISION, Array, DataType, Decimal, Scalar, Struct
 from tidegate.sql.functions.signature import (
@@ -76,7 +87,9 @@ class AggregateFunction:
         return None
 
 
-def _spec(op: PartialOp, merge: Merge, kind: DataType, aggregate: AggregateCall, *args: Expr) -> PartialSpec:
+def _spec(
+    op: PartialOp, merge: Merge, kind: DataType, aggregate: AggregateCall, *args: Expr
+) -> PartialSpec:
     return PartialSpec(op=op, args=args, filter=aggregate.filter, type=kind, merge=merge)
 
 
@@ -90,7 +103,10 @@ def _sum(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
     match value.type:
         case Decimal(precision, scale):
             kind = Decimal(min(MAX_PRECISION, precision + 10), scale)
-            return (_spec(PartialOp.SUM, Merge.ADD, kind, aggregate, value), *_shadow(aggregate, precision))
+            return (
+                _spec(PartialOp.SUM, Merge.ADD, kind, aggregate, value),
+                *_shadow(aggregate, precision),
+            )
         case Scalar.DOUBLE:
             return (_spec(PartialOp.SUM, Merge.ADD, Scalar.DOUBLE, aggregate, value),)
         case _:
@@ -101,13 +117,23 @@ def _shadow(aggregate: AggregateCall, precision: int) -> tuple[PartialSpec, ...]
     """A DOUBLE beside a decimal sum that might leave 38 digits: it tells whether it did."""
     if precision + 10 <= MAX_PRECISION:
         return ()
-    return (_spec(PartialOp.SUM, Merge.ADD, Scalar.DOUBLE, aggregate, Cast(aggregate.args[0], Scalar.DOUBLE)),)
+    return (
+        _spec(
+            PartialOp.SUM,
+            Merge.ADD,
+            Scalar.DOUBLE,
+            aggregate,
+            Cast(aggregate.args[0], Scalar.DOUBLE),
+        ),
+    )
 
 
 def _halves(aggregate: AggregateCall, value: Expr) -> tuple[PartialSpec, ...]:
     high = call(">>", value, bigint(32), type=Scalar.BIGINT)
     low = call("&", value, bigint(0xFFFFFFFF), type=Scalar.BIGINT)
-    return tuple(_spec(PartialOp.SUM, Merge.ADD, Scalar.BIGINT, aggregate, half) for half in (high, low))
+    return tuple(
+        _spec(PartialOp.SUM, Merge.ADD, Scalar.BIGINT, aggregate, half) for half in (high, low)
+    )
 
 
 def _average(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
@@ -135,7 +161,10 @@ def _following(key_op: PartialOp, *, by_time: bool) -> Partials:
         key = ROW_TIME if by_time else aggregate.args[1]
         present = all_of(aggregate.filter or _TRUE, negate(is_null(value)), negate(is_null(key)))
         kept = PartialSpec(op=key_op, args=(key,), filter=present, type=key.type, merge=merge)
-        return (kept, PartialSpec(op=op, args=(key, value), filter=present, type=value.type, merge=follow))
+        return (
+            kept,
+            PartialSpec(op=op, args=(key, value), filter=present, type=value.type, merge=follow),
+        )
 
     return partials
 
@@ -158,11 +187,19 @@ def _comoments(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
     present = all_of(aggregate.filter or _TRUE, negate(is_null(one)), negate(is_null(other)))
 
     def moment(op: PartialOp, *args: Expr) -> PartialSpec:
-        return PartialSpec(op=op, args=args, filter=present, type=Scalar.DOUBLE, merge=Merge.MOMENTS)
+        return PartialSpec(
+            op=op, args=args, filter=present, type=Scalar.DOUBLE, merge=Merge.MOMENTS
+        )
 
-    count = PartialSpec(op=PartialOp.ROWS, args=(), filter=present, type=Scalar.BIGINT, merge=Merge.ADD)
+    count = PartialSpec(
+        op=PartialOp.ROWS, args=(), filter=present, type=Scalar.BIGINT, merge=Merge.ADD
+    )
     means = (moment(PartialOp.MEAN, one), moment(PartialOp.MEAN, other))
-    spreads = (moment(PartialOp.M2, one), moment(PartialOp.M2, other), moment(PartialOp.COMOMENT, one, other))
+    spreads = (
+        moment(PartialOp.M2, one),
+        moment(PartialOp.M2, other),
+        moment(PartialOp.COMOMENT, one, other),
+    )
     return (count, *means, *spreads)
 
 
@@ -177,7 +214,11 @@ def _collected_in_order(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
     present = all_of(aggregate.filter or _TRUE, negate(is_null(value)))
     parts = (value, *(key.expr for key in aggregate.order), ROW_TIME)
     entry = Struct(tuple((f"v{place}", part.type) for place, part in enumerate(parts)))
-    return (PartialSpec(op=PartialOp.COLLECT, args=parts, filter=present, type=Array(entry), merge=Merge.CONCAT),)
+    return (
+        PartialSpec(
+            op=PartialOp.COLLECT, args=parts, filter=present, type=Array(entry), merge=Merge.CONCAT
+        ),
+    )
 
 
 def _set(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
@@ -185,7 +226,9 @@ def _set(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
     return (_spec(PartialOp.COLLECT_SET, Merge.UNION, Array(value.type), aggregate, value),)
 
 
-def _signature(params: Sequence[Param], returns: DataType | Callable[[Sequence[DataType]], DataType]) -> Overload:
+def _signature(
+    params: Sequence[Param], returns: DataType | Callable[[Sequence[DataType]], DataType]
+) -> Overload:
     return overload(params, returns)
 
 
@@ -212,14 +255,35 @@ _SAME = (_signature([COMPARABLE], first),)
 _AT_KEY = (_signature([ANY, Param("a comparable value", COMPARABLE.accepts)], first),)
 
 
-def _aggregate(name: str, doc: str, signatures: tuple[Overload, ...], partials: Partials, *, aliases: str = "", **rest: object) -> AggregateFunction:
-    return AggregateFunction(name=name, doc=doc, signatures=signatures, partials=partials, aliases=tuple(aliases.split()), **rest)  # type: ignore[arg-type]
+def _aggregate(
+    name: str,
+    doc: str,
+    signatures: tuple[Overload, ...],
+    partials: Partials,
+    *,
+    aliases: str = "",
+    **rest: object,
+) -> AggregateFunction:
+    return AggregateFunction(
+        name=name,
+        doc=doc,
+        signatures=signatures,
+        partials=partials,
+        aliases=tuple(aliases.split()),
+        **rest,
+    )  # type: ignore[arg-type]
 
 
 AGGREGATES: dict[str, AggregateFunction] = {
     function.name: function
     for function in (
-        _aggregate("count", "Rows (`COUNT(*)`), or rows whose value is not NULL.", (_signature([ANY], Scalar.BIGINT),), _count, star=True),
+        _aggregate(
+            "count",
+            "Rows (`COUNT(*)`), or rows whose value is not NULL.",
+            (_signature([ANY], Scalar.BIGINT),),
+            _count,
+            star=True,
+        ),
         _aggregate(
             "sum",
             "Sum. Integers add up exactly to BIGINT (`overflow` beyond), DECIMAL stays DECIMAL.",
@@ -229,12 +293,21 @@ AGGREGATES: dict[str, AggregateFunction] = {
         _aggregate(
             "avg",
             "Mean; of integers a DOUBLE, of DECIMAL a DECIMAL with four more digits.",
-            (_signature([BIGINT], Scalar.DOUBLE), _signature([DECIMAL], _average_type), *_ONE_DOUBLE),
+            (
+                _signature([BIGINT], Scalar.DOUBLE),
+                _signature([DECIMAL], _average_type),
+                *_ONE_DOUBLE,
+            ),
             _average,
             aliases="mean",
         ),
         _aggregate("min", "Smallest value.", _SAME, _extreme(PartialOp.MIN, Merge.MIN)),
-        _aggregate("max", "Largest value; NaN is larger than every number.", _SAME, _extreme(PartialOp.MAX, Merge.MAX)),
+        _aggregate(
+            "max",
+            "Largest value; NaN is larger than every number.",
+            _SAME,
+            _extreme(PartialOp.MAX, Merge.MAX),
+        ),
         _aggregate(
             "first_value",
             "Value of the earliest row by event time; the smaller one where two are equally early.",
@@ -249,21 +322,79 @@ AGGREGATES: dict[str, AggregateFunction] = {
             _following(PartialOp.MAX, by_time=True),
             aliases="last latest latest_by_offset",
         ),
-        _aggregate("min_by", "Value of the row whose second argument is smallest.", _AT_KEY, _following(PartialOp.MIN, by_time=False), aliases="arg_min argmin"),
-        _aggregate("max_by", "Value of the row whose second argument is largest.", _AT_KEY, _following(PartialOp.MAX, by_time=False), aliases="arg_max argmax"),
+        _aggregate(
+            "min_by",
+            "Value of the row whose second argument is smallest.",
+            _AT_KEY,
+            _following(PartialOp.MIN, by_time=False),
+            aliases="arg_min argmin",
+        ),
+        _aggregate(
+            "max_by",
+            "Value of the row whose second argument is largest.",
+            _AT_KEY,
+            _following(PartialOp.MAX, by_time=False),
+            aliases="arg_max argmax",
+        ),
         _aggregate("var_pop", "Variance of the values.", _ONE_DOUBLE, _moments),
-        _aggregate("var_samp", "Variance of a population that the values are a sample of.", _ONE_DOUBLE, _moments, aliases="variance var"),
+        _aggregate(
+            "var_samp",
+            "Variance of a population that the values are a sample of.",
+            _ONE_DOUBLE,
+            _moments,
+            aliases="variance var",
+        ),
         _aggregate("stddev_pop", "Standard deviation of the values.", _ONE_DOUBLE, _moments),
-        _aggregate("stddev_samp", "Standard deviation of a population that the values are a sample of.", _ONE_DOUBLE, _moments, aliases="stddev std"),
+        _aggregate(
+            "stddev_samp",
+            "Standard deviation of a population that the values are a sample of.",
+            _ONE_DOUBLE,
+            _moments,
+            aliases="stddev std",
+        ),
         _aggregate("covar_pop", "Covariance.", _TWO_DOUBLES, _comoments),
-        _aggregate("covar_samp", "Covariance of a population that the values are a sample of.", _TWO_DOUBLES, _comoments),
+        _aggregate(
+            "covar_samp",
+            "Covariance of a population that the values are a sample of.",
+            _TWO_DOUBLES,
+            _comoments,
+        ),
         _aggregate("corr", "Correlation coefficient.", _TWO_DOUBLES, _comoments),
-        _aggregate("bool_and", "Whether it holds for every row.", (_signature([BOOLEAN], Scalar.BOOLEAN),), _extreme(PartialOp.BOOL_AND, Merge.AND), aliases="every"),
-        _aggregate("bool_or", "Whether it holds for some row.", (_signature([BOOLEAN], Scalar.BOOLEAN),), _extreme(PartialOp.BOOL_OR, Merge.OR), aliases="some any"),
-        _aggregate("bit_and", "Bits set in every value.", (_signature([BIGINT], Scalar.BIGINT),), _extreme(PartialOp.BIT_AND, Merge.BIT_AND)),
-        _aggregate("bit_or", "Bits set in some value.", (_signature([BIGINT], Scalar.BIGINT),), _extreme(PartialOp.BIT_OR, Merge.BIT_OR)),
-        _aggregate("bit_xor", "Bits set in an odd number of values.", (_signature([BIGINT], Scalar.BIGINT),), _extreme(PartialOp.BIT_XOR, Merge.BIT_XOR)),
-        _aggregate("median", "Middle value, interpolated.", _ONE_DOUBLE, _collected, precision=HOLISTIC),
+        _aggregate(
+            "bool_and",
+            "Whether it holds for every row.",
+            (_signature([BOOLEAN], Scalar.BOOLEAN),),
+            _extreme(PartialOp.BOOL_AND, Merge.AND),
+            aliases="every",
+        ),
+        _aggregate(
+            "bool_or",
+            "Whether it holds for some row.",
+            (_signature([BOOLEAN], Scalar.BOOLEAN),),
+            _extreme(PartialOp.BOOL_OR, Merge.OR),
+            aliases="some any",
+        ),
+        _aggregate(
+            "bit_and",
+            "Bits set in every value.",
+            (_signature([BIGINT], Scalar.BIGINT),),
+            _extreme(PartialOp.BIT_AND, Merge.BIT_AND),
+        ),
+        _aggregate(
+            "bit_or",
+            "Bits set in some value.",
+            (_signature([BIGINT], Scalar.BIGINT),),
+            _extreme(PartialOp.BIT_OR, Merge.BIT_OR),
+        ),
+        _aggregate(
+            "bit_xor",
+            "Bits set in an odd number of values.",
+            (_signature([BIGINT], Scalar.BIGINT),),
+            _extreme(PartialOp.BIT_XOR, Merge.BIT_XOR),
+        ),
+        _aggregate(
+            "median", "Middle value, interpolated.", _ONE_DOUBLE, _collected, precision=HOLISTIC
+        ),
         _aggregate(
             "percentile_cont",
             "Interpolated percentile: `PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)`, or with `(x, 0.9)`.",
@@ -284,7 +415,13 @@ AGGREGATES: dict[str, AggregateFunction] = {
             constants=1,
             ordered=True,
         ),
-        _aggregate("mode", "Most frequent value; the smallest of several.", _SAME, _collected, precision=HOLISTIC),
+        _aggregate(
+            "mode",
+            "Most frequent value; the smallest of several.",
+            _SAME,
+            _collected,
+            precision=HOLISTIC,
+        ),
         _aggregate(
             "array_agg",
             "The values as an array, by event time or by ORDER BY.",
@@ -304,11 +441,30 @@ AGGREGATES: dict[str, AggregateFunction] = {
             constants=1,
             ordered=True,
         ),
-        _aggregate("approx_count_distinct", "About how many different values.", (_signature([COMPARABLE], Scalar.BIGINT),), _set, aliases="approx_distinct", precision=APPROXIMATE),
-        _aggregate("approx_percentile", "About the percentile: `(x, 0.9)`.", _TWO_DOUBLES, _collected, aliases="approx_quantile approx_percentile_cont", precision=APPROXIMATE, constants=1),
+        _aggregate(
+            "approx_count_distinct",
+            "About how many different values.",
+            (_signature([COMPARABLE], Scalar.BIGINT),),
+            _set,
+            aliases="approx_distinct",
+            precision=APPROXIMATE,
+        ),
+        _aggregate(
+            "approx_percentile",
+            "About the percentile: `(x, 0.9)`.",
+            _TWO_DOUBLES,
+            _collected,
+            aliases="approx_quantile approx_percentile_cont",
+            precision=APPROXIMATE,
+            constants=1,
+        ),
     )
 }
-_BY_NAME = {alias: function for function in AGGREGATES.values() for alias in (function.name, *function.aliases)}
+_BY_NAME = {
+    alias: function
+    for function in AGGREGATES.values()
+    for alias in (function.name, *function.aliases)
+}
 
 
 def find_aggregate(name: str) -> AggregateFunction | None:
@@ -321,7 +477,11 @@ def aggregate_names() -> tuple[str, ...]:
 
 def partials_of(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
     """The columns that this call keeps per group."""
-    return _set(aggregate) if aggregate.distinct else AGGREGATES[aggregate.function].partials(aggregate)
+    return (
+        _set(aggregate)
+        if aggregate.distinct
+        else AGGREGATES[aggregate.function].partials(aggregate)
+    )
 
 
 def finish_of(aggregate: AggregateCall, positions: Sequence[int]) -> FinishSpec:

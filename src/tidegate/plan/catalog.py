@@ -120,6 +120,12 @@ class Catalog:
         ]
 
     def suggestion(self, name: str) -> str:
-        known = [definition.name for definition in self._definitions.values() if definition.kind != "sink"]
-        otherwise = f"there are {', '.join(known[:8])}" if known else "create it first: CREATE SOURCE …"
+        known = [
+            definition.name
+            for definition in self._definitions.values()
+            if definition.kind != "sink"
+        ]
+        otherwise = (
+            f"there are {', '.join(known[:8])}" if known else "create it first: CREATE SOURCE …"
+        )
         return errors.nearest(name, known, otherwise=otherwise)

@@ -26,7 +26,11 @@ def _literal(literal: Literal, target: DataType) -> Literal | None:
     value = literal.value
     if value is None:
         return Literal(None, target)
-    if isinstance(value, bool) or not isinstance(value, (int, Number)) or literal.type in (Scalar.TIMESTAMP, Scalar.DATE, Scalar.INTERVAL):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, Number))
+        or literal.type in (Scalar.TIMESTAMP, Scalar.DATE, Scalar.INTERVAL)
+    ):
         return None
     if is_float(target):
         return Literal(float(value), target)

@@ -20,6 +20,13 @@ class Diagnostics:
         except TidegateError as refusal:
             self.errors.append(refusal)
 
+    def drop_repeated(self) -> None:
+        """Keep one refusal per place and kind: what `*` stands for is one mistake, not ten."""
+        kept = {
+            (error.kind.code, error.line, error.column): error for error in reversed(self.errors)
+        }
+        self.errors[:] = reversed(kept.values())
+
     def raise_first(self) -> None:
         """Give up where going on would only produce errors that follow from the first."""
         if self.errors:

@@ -7,11 +7,12 @@ semantics §1.1: the query's own time, the source's declared column or `event_ti
 
 from dataclasses import dataclass, replace
 
-from tidegate.model.expressions import Expr, Field, Parameter, substitute
+from tidegate.model.expressions import Expr, Field, substitute
 from tidegate.model.options import OptionValue
 from tidegate.model.policies import TimeMode
 from tidegate.model.types import Scalar
 from tidegate.plan.catalog import Catalog, SourceDef
+from tidegate.plan.expressions import CLOCK
 from tidegate.plan.lineage import through
 from tidegate.plan.logical import (
     Emission,
@@ -29,7 +30,6 @@ from tidegate.plan.logical import (
     WatermarkOrigin,
 )
 
-CLOCK = Parameter("clock_us", Scalar.TIMESTAMP)
 SOURCE_TIME = Field("$source_time", Scalar.TIMESTAMP)
 UPSTREAM_TIME = Field("$time", Scalar.TIMESTAMP)
 _METADATA_COLUMNS = ("received_at", "@timestamp")
@@ -54,7 +54,12 @@ def attach_time(node: Logical, choice: TimeChoice, catalog: Catalog) -> Logical:
         case Filter(input=input):
             return replace(node, input=attach_time(input, choice, catalog))
         case UnionAll(inputs=parts):
-            return replace(node, inputs=tuple(attach_time(part, _renamed(choice, node, part), catalog) for part in parts))
+            return replace(
+                node,
+                inputs=tuple(
+                    attach_time(part, _renamed(choice, node, part), catalog) for part in parts
+                ),
+            )
         case TableJoin():
             return _stamp(node, _stream_side(node), choice, catalog)
         case Source() | StreamRef() | Emission():
@@ -101,14 +106,26 @@ def _stamp(node: Logical, base: Logical, choice: TimeChoice, catalog: Catalog) -
             )
 
 
-def _stamp_source(node: Logical, base: Source, definition: SourceDef, choice: TimeChoice) -> Logical:
+def _stamp_source(
+    node: Logical, base: Source, definition: SourceDef, choice: TimeChoice
+) -> Logical:
     ladder = _ladder(base, definition, choice)
-    asked_for_clock = choice.expr is None and choice.options.get("time") == TimeMode.PROCESSING.value
+    asked_for_clock = (
+        choice.expr is None and choice.options.get("time") == TimeMode.PROCESSING.value
+    )
     if not ladder or ladder[0].expr == CLOCK or asked_for_clock:
         clock = (TimeStep(Rung.PROCESSING, CLOCK),)
-        return EventTime(input=node, mode=TimeMode.PROCESSING, ladder=clock, watermark=WatermarkOrigin.CLOCK, lag_us=0)
+        return EventTime(
+            input=node,
+            mode=TimeMode.PROCESSING,
+            ladder=clock,
+            watermark=WatermarkOrigin.CLOCK,
+            lag_us=0,
+        )
     origin, lag_us = _watermark(base, definition, choice, ladder)
-    return EventTime(input=node, mode=TimeMode.EVENT, ladder=ladder, watermark=origin, lag_us=lag_us)
+    return EventTime(
+        input=node, mode=TimeMode.EVENT, ladder=ladder, watermark=origin, lag_us=lag_us
+    )
 
 
 def _ladder(base: Source, definition: SourceDef, choice: TimeChoice) -> tuple[TimeStep, ...]:
@@ -130,7 +147,9 @@ def _ladder(base: Source, definition: SourceDef, choice: TimeChoice) -> tuple[Ti
 
 
 def _prefix(expr: Expr, prefix: str) -> Expr:
-    return substitute(expr, lambda node: Field(prefix + node.name, node.type) if isinstance(node, Field) else None)
+    return substitute(
+        expr, lambda node: Field(prefix + node.name, node.type) if isinstance(node, Field) else None
+    )
 
 
 def _metadata(base: Source, definition: SourceDef) -> Expr | None:
@@ -141,7 +160,9 @@ def _metadata(base: Source, definition: SourceDef) -> Expr | None:
     return SOURCE_TIME if definition.connector in _TIMED_CONNECTORS else None
 
 
-def _watermark(base: Source, definition: SourceDef, choice: TimeChoice, ladder: tuple[TimeStep, ...]) -> tuple[WatermarkOrigin, int]:
+def _watermark(
+    base: Source, definition: SourceDef, choice: TimeChoice, ladder: tuple[TimeStep, ...]
+) -> tuple[WatermarkOrigin, int]:
     declared = definition.watermark
     if choice.lag_us is not None:
         return WatermarkOrigin.ROWS, choice.lag_us

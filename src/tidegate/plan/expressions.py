@@ -6,22 +6,35 @@ window columns are met here too, and handed to the sinks of the context, which k
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import FALSE, TRUE, Call, Case, Cast, Expr, Field, Literal, bigint, call, text
+from tidegate.model.expressions import (
+    FALSE,
+    TRUE,
+    Call,
+    Cast,
+    Expr,
+    Literal,
+    Parameter,
+    bigint,
+    call,
+    text,
+)
 from tidegate.model.types import Array, DataType, Map, Scalar, Struct
 from tidegate.plan.coercion import coerce, make_case
 from tidegate.plan.scope import Scope
 from tidegate.plan.types import bind_type, instant_literal, number_literal
 from tidegate.sql.functions.casts import can_cast
 from tidegate.sql.functions.catalogue import FUNCTIONS
+from tidegate.sql.intervals import is_interval
 from tidegate.sql.lengths import CalendarLength, interval_us
 from tidegate.sql.places import head_of, span_of
 from tidegate.sql.source import Span
 
+CLOCK = Parameter("clock_us", Scalar.TIMESTAMP)
 CallBinder = Callable[[exp.Expression, "Context"], Expr]
 
 
@@ -49,17 +62,19 @@ def bind(node: exp.Expression, context: Context) -> Expr:
     return context.call(node, context)
 
 
-def bind_condition(node: exp.Expression, context: Context) -> Expr:
-    """An expression that must be BOOLEAN."""
+def bind_condition(node: exp.Expression, context: Context, *, of: str = "") -> Expr:
+    """An expression that must be BOOLEAN; `of` names what needs it, where that is not the clause."""
     condition = bind(node, context)
     if condition.type is Scalar.NULL:
         return coerce(condition, Scalar.BOOLEAN)
     if condition.type is not Scalar.BOOLEAN:
-        raise errors.not_boolean(context.at(node), clause=context.clause, got=condition.type)
+        raise errors.not_boolean(context.at(node), clause=of or context.clause, got=condition.type)
     return condition
 
 
-def unsupported(node: exp.Expression, context: Context, what: str, *, instead: str = "") -> errors.TidegateError:
+def unsupported(
+    node: exp.Expression, context: Context, what: str, *, instead: str = ""
+) -> errors.TidegateError:
     return errors.unsupported_expression(context.at(node), what=what, instead=instead)
 
 
@@ -70,7 +85,9 @@ def _column(node: exp.Expression, context: Context) -> Expr:
     if isinstance(node.this, exp.Star):
         raise unsupported(node, context, "* inside an expression", instead="name a column")
     parts = [part.name for part in node.parts] if isinstance(node, exp.Column) else [node.name]
-    return context.scope.resolve(parts, span_of(node, context.scope.source, otherwise=context.within))
+    return context.scope.resolve(
+        parts, span_of(node, context.scope.source, otherwise=context.within)
+    )
 
 
 def _literal(node: exp.Expression, context: Context) -> Expr:
@@ -78,8 +95,8 @@ def _literal(node: exp.Expression, context: Context) -> Expr:
     return text(node.name) if node.is_string else number_literal(node, context.scope.source)
 
 
-def _interval(node: exp.Expression, context: Context) -> Expr:
-    assert isinstance(node, exp.Interval)
+def bind_interval(node: exp.Expression, context: Context) -> Expr:
+    """An INTERVAL literal: a length in microseconds."""
     try:
         return Literal(interval_us(node, context.scope.source), Scalar.INTERVAL)
     except CalendarLength as calendar:
@@ -95,7 +112,9 @@ def _paren(node: exp.Expression, context: Context) -> Expr:
 # Operators
 
 
-def operator(name: str, node: exp.Expression, operands: Sequence[exp.Expression], context: Context) -> Expr:
+def operator(
+    name: str, node: exp.Expression, operands: Sequence[exp.Expression], context: Context
+) -> Expr:
     """A call of the catalogue's operator, its operands converted."""
     bound = _meet([bind(operand, context) for operand in operands], operands, context)
     resolved = FUNCTIONS[name].resolve([operand.type for operand in bound])
@@ -106,16 +125,32 @@ def operator(name: str, node: exp.Expression, operands: Sequence[exp.Expression]
     return Call(name, args, overload.result(targets))
 
 
-def _no_operator(name: str, operands: Sequence[exp.Expression], bound: Sequence[Expr], context: Context) -> errors.TidegateError:
+def _no_operator(
+    name: str, operands: Sequence[exp.Expression], bound: Sequence[Expr], context: Context
+) -> errors.TidegateError:
     symbol = name.upper().replace("_", " ")
     hint = "convert one side with CAST, or TRY_CAST where values may be bad"
     if len(bound) == 1:
-        return errors.wrong_argument_type(context.at(operands[0]), function=symbol, got=bound[0].type, expected=FUNCTIONS[name].overloads[0].params[0].label, cast=hint)
+        return errors.wrong_argument_type(
+            context.at(operands[0]),
+            function=symbol,
+            got=bound[0].type,
+            expected=FUNCTIONS[name].overloads[0].params[0].label,
+            cast=hint,
+        )
     types = [expr.type for expr in bound]
-    culprit = next((place for place, kind in enumerate(types) if kind in (Scalar.VARCHAR, Scalar.BOOLEAN)), len(types) - 1)
+    params = [overload.params for overload in FUNCTIONS[name].overloads]
+    unfit = (
+        place
+        for place, kind in enumerate(types)
+        if not any(each[min(place, len(each) - 1)].accepts(kind) for each in params)
+    )
+    culprit = next(unfit, len(types) - 1)
     if {Scalar.TIMESTAMP, Scalar.BIGINT} <= set(types):
         hint = "turn the number into a TIMESTAMP with TO_TIMESTAMP_MS, or the TIMESTAMP into a number with EPOCH_MS"
-    return errors.wrong_operand_types(context.at(operands[culprit]), left=types[0], operator=symbol, right=types[-1], cast=hint)
+    return errors.wrong_operand_types(
+        context.at(operands[culprit]), left=types[0], operator=symbol, right=types[-1], cast=hint
+    )
 
 
 def _meet(bound: list[Expr], operands: Sequence[exp.Expression], context: Context) -> list[Expr]:
@@ -124,7 +159,9 @@ def _meet(bound: list[Expr], operands: Sequence[exp.Expression], context: Contex
     if not instants:
         return bound
     kind = Scalar.TIMESTAMP if Scalar.TIMESTAMP in instants else Scalar.DATE
-    return [_as_instant(expr, kind, node, context) for expr, node in zip(bound, operands, strict=True)]
+    return [
+        _as_instant(expr, kind, node, context) for expr, node in zip(bound, operands, strict=True)
+    ]
 
 
 def _as_instant(expr: Expr, kind: Scalar, node: exp.Expression, context: Context) -> Expr:
@@ -147,7 +184,7 @@ def _logical(name: str) -> Callable[[exp.Expression, Context], Expr]:
 
     def handler(node: exp.Expression, context: Context) -> Expr:
         parts = list(node.flatten())
-        conditions = [bind_condition(part, replace(context, clause=name.upper())) for part in parts]
+        conditions = [bind_condition(part, context, of=name.upper()) for part in parts]
         folded = conditions[0]
         for condition in conditions[1:]:
             folded = call(name, folded, condition)
@@ -157,7 +194,7 @@ def _logical(name: str) -> Callable[[exp.Expression, Context], Expr]:
 
 
 def _not(node: exp.Expression, context: Context) -> Expr:
-    return call("not", bind_condition(node.this, replace(context, clause="NOT")))
+    return call("not", bind_condition(node.this, context, of="NOT"))
 
 
 def _neg(node: exp.Expression, context: Context) -> Expr:
@@ -167,8 +204,8 @@ def _neg(node: exp.Expression, context: Context) -> Expr:
         number = number_literal(node.this, context.scope.source)
         assert number.value is not None and not isinstance(number.value, (str, bytes))
         return Literal(-number.value, number.type)
-    if isinstance(node.this, exp.Interval):
-        length = _interval(node.this, context)
+    if is_interval(node.this):
+        length = bind_interval(node.this, context)
         assert isinstance(length, Literal) and isinstance(length.value, int)
         return Literal(-length.value, Scalar.INTERVAL)
     return operator("neg", node, (node.this,), context)
@@ -193,10 +230,9 @@ _MONTHS = {"MONTH": 1, "MON": 1, "QUARTER": 3, "YEAR": 12, "Y": 12}
 
 
 def _months(node: exp.Expression, context: Context) -> int | None:
-    if not isinstance(node, exp.Interval) or not isinstance(node.this, exp.Literal):
+    if not is_interval(node):
         return None
-    unit = node.args.get("unit")
-    words = f"{node.this.name} {unit.name if unit is not None else ''}".split()
+    words = " ".join(part.name for part in node.expressions).split()
     factor = _MONTHS.get(words[1].upper().removesuffix("S") or "") if len(words) == 2 else None
     return int(words[0]) * factor if factor and words[0].lstrip("+-").isdecimal() else None
 
@@ -209,14 +245,16 @@ def _is(node: exp.Expression, context: Context) -> Expr:
     if isinstance(right, exp.Null):
         return call("is_null", bind(node.this, context))
     if isinstance(right, exp.Boolean):
-        condition = bind_condition(node.this, replace(context, clause="IS TRUE"))
+        condition = bind_condition(node.this, context, of="IS TRUE")
         return call("is_not_distinct", condition, TRUE if right.this else FALSE)
     raise unsupported(node, context, f"IS {right.sql()}")
 
 
 def _in(node: exp.Expression, context: Context) -> Expr:
     if not node.expressions:
-        raise unsupported(node, context, "IN with a subquery", instead="list the values, or join with a table")
+        raise unsupported(
+            node, context, "IN with a subquery", instead="list the values, or join with a table"
+        )
     return operator("in", node, (node.this, *node.expressions), context)
 
 
@@ -231,10 +269,19 @@ def _between(node: exp.Expression, context: Context) -> Expr:
 
 def _cast(node: exp.Expression, context: Context) -> Expr:
     source = context.scope.source
-    target = bind_type(node.args["to"], source, otherwise=span_of(node, source, otherwise=context.within))
-    if isinstance(node.this, exp.Literal) and node.this.is_string and target in (Scalar.DATE, Scalar.TIMESTAMP) and not isinstance(node, exp.TryCast):
+    target = bind_type(
+        node.args["to"], source, otherwise=span_of(node, source, otherwise=context.within)
+    )
+    if (
+        isinstance(node.this, exp.Literal)
+        and node.this.is_string
+        and target in (Scalar.DATE, Scalar.TIMESTAMP)
+        and not isinstance(node, exp.TryCast)
+    ):
         assert isinstance(target, Scalar)
-        return instant_literal(node.this.name, target, source=source, span=span_of(node.this, source))
+        return instant_literal(
+            node.this.name, target, source=source, span=span_of(node.this, source)
+        )
     operand = bind(node.this, context)
     if operand.type == target:
         return operand
@@ -242,7 +289,9 @@ def _cast(node: exp.Expression, context: Context) -> Expr:
         return coerce(operand, target)
     if not can_cast(operand.type, target):
         hint = _cast_hint(operand.type, target)
-        raise errors.impossible_cast(context.at(node), source=operand.type, target=target, hint=hint)
+        raise errors.impossible_cast(
+            context.at(node), source=operand.type, target=target, hint=hint
+        )
     return Cast(operand, target, strict=not isinstance(node, exp.TryCast))
 
 
@@ -251,29 +300,41 @@ def _cast_hint(source: DataType, target: DataType) -> str:
         return "say what the number counts: TO_TIMESTAMP_S, TO_TIMESTAMP_MS or TO_TIMESTAMP_US"
     if source is Scalar.TIMESTAMP:
         return "say what to count: UNIX_SECONDS, UNIX_MILLIS or UNIX_MICROS"
-    return "convert to DECIMAL(p, s) first, so that the digits are fixed" if target is Scalar.VARCHAR else ""
+    return (
+        "convert to DECIMAL(p, s) first, so that the digits are fixed"
+        if target is Scalar.VARCHAR
+        else ""
+    )
 
 
 def _case(node: exp.Expression, context: Context) -> Expr:
     branches = []
     for branch in node.args["ifs"]:
         when = exp.EQ(this=node.this, expression=branch.this) if node.this else branch.this
-        branches.append((bind_condition(when, replace(context, clause="WHEN")), bind(branch.args["true"], context)))
+        branches.append(
+            (bind_condition(when, context, of="WHEN"), bind(branch.args["true"], context))
+        )
     default = node.args.get("default")
-    return _finish_case(node, branches, bind(default, context) if default else Literal(None, Scalar.NULL), context)
+    return _finish_case(
+        node, branches, bind(default, context) if default else Literal(None, Scalar.NULL), context
+    )
 
 
 def _if(node: exp.Expression, context: Context) -> Expr:
-    condition = bind_condition(node.this, replace(context, clause="IF"))
+    condition = bind_condition(node.this, context, of="IF")
     otherwise = node.args.get("false")
     rest = bind(otherwise, context) if otherwise else Literal(None, Scalar.NULL)
     return _finish_case(node, [(condition, bind(node.args["true"], context))], rest, context)
 
 
-def _finish_case(node: exp.Expression, branches: list[tuple[Expr, Expr]], otherwise: Expr, context: Context) -> Expr:
+def _finish_case(
+    node: exp.Expression, branches: list[tuple[Expr, Expr]], otherwise: Expr, context: Context
+) -> Expr:
     case = make_case(branches, otherwise)
     if case is None:
-        types = " and ".join(dict.fromkeys(str(expr.type) for expr in (*(then for _, then in branches), otherwise)))
+        types = " and ".join(
+            dict.fromkeys(str(expr.type) for expr in (*(then for _, then in branches), otherwise))
+        )
         raise errors.no_common_type(context.at(node), what="the results of CASE", types=types)
     return case
 
@@ -286,7 +347,9 @@ def _bracket(node: exp.Expression, context: Context) -> Expr:
     if len(node.expressions) != 1 or isinstance(node.expressions[0], exp.Slice):
         raise unsupported(node, context, "a slice", instead="take one element: a[1]")
     if not isinstance(operand.type, (Array, Map)):
-        raise errors.wrong_argument_type(context.at(node), function="[ ]", got=operand.type, expected="ARRAY or MAP", cast="")
+        raise errors.wrong_argument_type(
+            context.at(node), function="[ ]", got=operand.type, expected="ARRAY or MAP", cast=""
+        )
     return operator("element_at", node, (node.this, node.expressions[0]), context)
 
 
@@ -336,7 +399,6 @@ _HANDLERS: dict[type[exp.Expression], Callable[[exp.Expression, Context], Expr]]
     exp.Literal: _literal,
     exp.Boolean: lambda node, _context: TRUE if node.this else FALSE,
     exp.Null: lambda _node, _context: Literal(None, Scalar.NULL),
-    exp.Interval: _interval,
     exp.Paren: _paren,
     exp.Is: _is,
     exp.In: _in,
@@ -348,5 +410,3 @@ _HANDLERS: dict[type[exp.Expression], Callable[[exp.Expression, Context], Expr]]
     exp.Bracket: _bracket,
     exp.Dot: _dot,
 }
-
-__all__ = ["Case", "Context", "Field", "bind", "bind_condition", "operator", "unsupported"]

@@ -51,6 +51,7 @@ class FromClause:
     node: Logical
     scope_inputs: tuple[ScopeInput, ...]
     windows: tuple[WindowSyntax, ...]
+    span: Span
 
 
 def bind_from(select: exp.Select, around: Surroundings) -> FromClause:
@@ -71,6 +72,7 @@ def bind_from(select: exp.Select, around: Surroundings) -> FromClause:
             node=only.node,
             scope_inputs=(ScopeInput(only.alias, only.columns),),
             windows=(only.window,) if only.window else (),
+            span=only.span,
         )
     return _joined([_prefixed(item) for item in items], joins, around)
 
@@ -79,7 +81,12 @@ def _refuse_duplicates(items: list[FromItem], around: Surroundings) -> None:
     seen: set[str] = set()
     for item in items:
         if item.alias.lower() in seen:
-            raise errors.duplicate_name(around.source.location(item.span), what="table name", name=item.alias, hint="give each an alias")
+            raise errors.duplicate_name(
+                around.source.location(item.span),
+                what="table name",
+                name=item.alias,
+                hint="give each an alias",
+            )
         seen.add(item.alias.lower())
 
 
@@ -94,9 +101,15 @@ def _bind_item(node: exp.Expression, around: Surroundings) -> FromItem:
         case exp.Subquery():
             item = _bind_subquery(node, node.this, span, around, names_in=around)
         case exp.Unnest() | exp.Lateral() | exp.Values():
-            raise errors.not_supported(around.source.location(span), what=f"{node.key.upper()} in FROM", instead="")
+            raise errors.not_supported(
+                around.source.location(span), what=f"{node.key.upper()} in FROM", instead=""
+            )
         case _:
-            raise errors.not_supported(around.source.location(span), what="this item of FROM", instead="name a source, table or stream")
+            raise errors.not_supported(
+                around.source.location(span),
+                what="this item of FROM",
+                instead="name a source, table or stream",
+            )
     return _with_alias(item, node, around)
 
 
@@ -107,12 +120,21 @@ def _with_alias(item: FromItem, node: exp.Expression, around: Surroundings) -> F
     names = [column.name for column in alias.args.get("columns") or ()]
     if names and len(names) != len(item.columns):
         at = around.source.location(item.span)
-        raise errors.columns_differ(at, what=f"{alias.name} and its column names", left=len(item.columns), right=len(names))
+        raise errors.columns_differ(
+            at, what=f"{alias.name} and its column names", left=len(item.columns), right=len(names)
+        )
     if names:
-        columns = tuple(Named(name, Field(column.name, column.type)) for name, column in zip(names, item.columns, strict=True))
+        columns = tuple(
+            Named(name, Field(column.name, column.type))
+            for name, column in zip(names, item.columns, strict=True)
+        )
         renamed = Project(input=item.node, columns=columns)
         item = replace(item, node=renamed, columns=renamed.schema)
-    return replace(item, alias=alias.name) if alias.name else item
+    return (
+        replace(item, alias=alias.name, span=own_span(alias.this) or item.span)
+        if alias.name
+        else item
+    )
 
 
 def _bind_table(node: exp.Table, span: Span, around: Surroundings) -> FromItem:
@@ -142,47 +164,96 @@ def _bind_table(node: exp.Table, span: Span, around: Surroundings) -> FromItem:
             raise errors.unknown_relation(around.source.location(place), name=name, hint=hint)
         case _:
             at = around.source.location(place)
-            raise errors.wrong_kind_of_relation(at, name=name, kind="sink", statement="FROM", expected="source or stream")
+            raise errors.wrong_kind_of_relation(
+                at, name=name, kind="sink", statement="FROM", expected="source or stream"
+            )
 
 
 def _computed(physical: Schema, columns: tuple[Named, ...], node: Logical) -> Logical:
-    plain = all(isinstance(named.expr, Field) and named.expr.name == named.name for named in columns)
+    plain = all(
+        isinstance(named.expr, Field) and named.expr.name == named.name for named in columns
+    )
     return node if plain and len(columns) == len(physical) else Project(input=node, columns=columns)
 
 
 def _source_item(definition: SourceDef, window: WindowSyntax | None, span: Span) -> FromItem:
     base = Source(name=definition.name, columns=definition.physical, connector=definition.connector)
     node = _computed(definition.physical, definition.columns, base)
-    return FromItem(alias=definition.name, node=node, columns=node.schema, static=False, window=window, span=span)
+    return FromItem(
+        alias=definition.name,
+        node=node,
+        columns=node.schema,
+        static=False,
+        window=window,
+        span=span,
+    )
 
 
-def _table_item(definition: TableDef, window: WindowSyntax | None, span: Span, around: Surroundings) -> FromItem:
+def _table_item(
+    definition: TableDef, window: WindowSyntax | None, span: Span, around: Surroundings
+) -> FromItem:
     if window is not None:
         what = f"{window.spelling} over the static table {definition.name}"
-        raise errors.not_supported(around.source.location(window.span), what=what, instead="windows need a stream")
-    base = StaticTable(name=definition.name, columns=definition.physical, connector=definition.connector)
+        raise errors.not_supported(
+            around.source.location(window.span), what=what, instead="windows need a stream"
+        )
+    base = StaticTable(
+        name=definition.name, columns=definition.physical, connector=definition.connector
+    )
     node = _computed(definition.physical, definition.columns, base)
-    return FromItem(alias=definition.name, node=node, columns=node.schema, static=True, window=None, span=span)
+    return FromItem(
+        alias=definition.name, node=node, columns=node.schema, static=True, window=None, span=span
+    )
 
 
 def _stream_item(definition: StreamDef, window: WindowSyntax | None, span: Span) -> FromItem:
     if definition.stateless:
         node = definition.logical
-        return FromItem(alias=definition.name, node=node, columns=definition.output, static=False, window=window, span=span)
-    known = ((column.name, own_window_column(definition.logical, Field(column.name, column.type))) for column in definition.output)
+        return FromItem(
+            alias=definition.name,
+            node=node,
+            columns=definition.output,
+            static=False,
+            window=window,
+            span=span,
+        )
+    known = (
+        (column.name, own_window_column(definition.logical, Field(column.name, column.type)))
+        for column in definition.output
+    )
     reference = StreamRef(
         name=definition.name,
         columns=definition.output,
         kind=definition.stream_kind,
         window_columns=tuple((name, meaning) for name, meaning in known if meaning),
     )
-    return FromItem(alias=definition.name, node=reference, columns=definition.output, static=False, window=window, span=span)
+    return FromItem(
+        alias=definition.name,
+        node=reference,
+        columns=definition.output,
+        static=False,
+        window=window,
+        span=span,
+    )
 
 
-def _bind_subquery(node: exp.Expression, tree: exp.Expression, span: Span, around: Surroundings, *, names_in: Surroundings) -> FromItem:
+def _bind_subquery(
+    node: exp.Expression,
+    tree: exp.Expression,
+    span: Span,
+    around: Surroundings,
+    *,
+    names_in: Surroundings,
+) -> FromItem:
     inner = around.bind_query(tree, around)
-    window = names_in.query.table_windows.get(table_key(node)) if isinstance(node, exp.Subquery) else None
-    return FromItem(alias="", node=inner, columns=inner.schema, static=False, window=window, span=span)
+    window = (
+        names_in.query.table_windows.get(table_key(node))
+        if isinstance(node, exp.Subquery)
+        else None
+    )
+    return FromItem(
+        alias="", node=inner, columns=inner.schema, static=False, window=window, span=span
+    )
 
 
 # Joins
@@ -194,7 +265,9 @@ def _prefixed(item: FromItem) -> FromItem:
     if isinstance(item.node, (Source, StaticTable, StreamRef)):
         node: Logical = replace(item.node, prefix=prefix)
     else:
-        columns = tuple(Named(prefix + column.name, Field(column.name, column.type)) for column in item.columns)
+        columns = tuple(
+            Named(prefix + column.name, Field(column.name, column.type)) for column in item.columns
+        )
         node = Project(input=item.node, columns=columns)
     return replace(item, node=node)
 
@@ -214,18 +287,29 @@ def _joined(items: list[FromItem], joins: list[exp.Join], around: Surroundings) 
         condition = _condition(join, item, scope, around)
         joined = TableJoin(input=joined, table=item.node, on=condition, outer=outer)
     windows = tuple(item.window for item in items if item.window)
-    return FromClause(node=joined, scope_inputs=tuple(_scope_input(item) for item in items), windows=windows)
+    return FromClause(
+        node=joined,
+        scope_inputs=tuple(_scope_input(item) for item in items),
+        windows=windows,
+        span=items[0].span,
+    )
 
 
 def _scope_input(item: FromItem) -> ScopeInput:
     return ScopeInput(item.alias, item.columns, prefix=f"{item.alias}.")
 
 
-def _stream_first(items: list[FromItem], joins: list[exp.Join], around: Surroundings) -> tuple[list[FromItem], list[exp.Join]]:
+def _stream_first(
+    items: list[FromItem], joins: list[exp.Join], around: Surroundings
+) -> tuple[list[FromItem], list[exp.Join]]:
     """`FROM table JOIN stream`: an inner join reads the same with the stream first."""
     if len(items) != 2 or items[1].static or _side(joins[0]) not in ("", "INNER", "RIGHT"):
         instead = "name the stream first: FROM trades JOIN symbols ON …"
-        raise errors.join_not_supported(around.source.location(items[0].span), what="a join that begins with a table", instead=instead)
+        raise errors.join_not_supported(
+            around.source.location(items[0].span),
+            what="a join that begins with a table",
+            instead=instead,
+        )
     swapped = joins[0].copy()
     if _side(joins[0]) == "RIGHT":
         swapped.set("side", "LEFT")
@@ -250,7 +334,9 @@ def _is_outer(join: exp.Join, item: FromItem, around: Surroundings) -> bool:
 def _refused_join(item: FromItem, join: exp.Join, around: Surroundings) -> errors.TidegateError:
     instead = "join a stream with a table (CREATE TABLE), or union the streams and aggregate"
     what = "an outer join of two streams" if join.side else "a join of two streams"
-    return errors.join_not_supported(around.source.location(_join_place(join, item, around)), what=what, instead=instead)
+    return errors.join_not_supported(
+        around.source.location(_join_place(join, item, around)), what=what, instead=instead
+    )
 
 
 def _join_place(join: exp.Join, item: FromItem, around: Surroundings) -> Span:
@@ -269,7 +355,9 @@ def _condition(join: exp.Join, item: FromItem, scope: Scope, around: Surrounding
     condition = join.args.get("on")
     if condition is None:
         instead = "add ON, for example ON t.symbol = s.symbol"
-        raise errors.join_not_supported(around.source.location(item.span), what="a join without a condition", instead=instead)
+        raise errors.join_not_supported(
+            around.source.location(item.span), what="a join without a condition", instead=instead
+        )
     return bind_condition(condition, context)
 
 

@@ -11,13 +11,12 @@ from sqlglot import exp
 
 from tidegate import errors
 from tidegate.model.expressions import Expr, Field, substitute, walk
-from tidegate.plan.calls import CallRules
 from tidegate.plan.expressions import Context, bind
 from tidegate.plan.logical import WINDOW_COLUMNS, Logical, Named
 from tidegate.plan.lineage import window_column
 from tidegate.plan.scope import Scope
-from tidegate.model.types import is_comparable
-from tidegate.sql.places import head_of, span_of
+from tidegate.model.types import Scalar, is_comparable
+from tidegate.sql.places import span_of
 from tidegate.sql.source import SourceText, Span
 from tidegate.sql.windows import WindowSyntax, read_window
 
@@ -36,12 +35,31 @@ def split_group(select: exp.Select, source: SourceText) -> GroupItems:
     group = select.args.get("group")
     if group is None:
         return GroupItems(windows=(), keys=(), present=False)
-    for part, what in (("cube", "CUBE"), ("rollup", "ROLLUP"), ("grouping_sets", "GROUPING SETS"), ("totals", "TOTALS"), ("all", "GROUP BY ALL")):
+    for part, what in (
+        ("cube", "CUBE"),
+        ("rollup", "ROLLUP"),
+        ("grouping_sets", "GROUPING SETS"),
+        ("totals", "TOTALS"),
+        ("all", "GROUP BY ALL"),
+    ):
         if group.args.get(part):
-            raise errors.not_supported(source.location(span_of(group, source)), what=what, instead="write one query per grouping")
+            raise errors.not_supported(
+                source.location(span_of(group, source)),
+                what=what,
+                instead="write one query per grouping",
+            )
     windows: list[WindowSyntax] = []
     keys: list[exp.Expression] = []
     for item in group.expressions:
+        if isinstance(item, (exp.GroupingSets, exp.Cube, exp.Rollup)):
+            what = {exp.GroupingSets: "GROUPING SETS", exp.Cube: "CUBE", exp.Rollup: "ROLLUP"}[
+                type(item)
+            ]
+            raise errors.not_supported(
+                source.location(span_of(group, source)),
+                what=what,
+                instead="write one query per grouping",
+            )
         window = _state_window(item, source) or read_window(_unwrapped(item), source)
         if window is not None:
             windows.append(window)
@@ -76,7 +94,9 @@ def one_window(candidates: Sequence[WindowSyntax], source: SourceText) -> Window
     """The query's window; two are an error that names both, at the second."""
     if len(candidates) > 1:
         first, second = sorted(candidates, key=lambda window: window.span.start)[:2]
-        raise errors.two_windows(source.location(second.span), first=first.spelling, second=second.spelling)
+        raise errors.two_windows(
+            source.location(second.span), first=first.spelling, second=second.spelling
+        )
     return candidates[0] if candidates else None
 
 
@@ -88,7 +108,9 @@ class Keys:
     inherited: tuple[tuple[Expr, str], ...]
 
 
-def bind_keys(items: GroupItems, context: Context, *, node: Logical, select: exp.Select, windowed: bool) -> Keys:
+def bind_keys(
+    items: GroupItems, context: Context, *, node: Logical, select: exp.Select, windowed: bool
+) -> Keys:
     """Keys as `$k0` …; a key may be a column, an expression, an output name, or a position in the SELECT list."""
     named: list[Named] = []
     inherited: list[tuple[Expr, str]] = []
@@ -110,7 +132,9 @@ def bind_keys(items: GroupItems, context: Context, *, node: Logical, select: exp
 def _is_own_window_column(item: exp.Expression, context: Context) -> bool:
     """`GROUP BY window_start, window_end` beside a window of the query's own names that window."""
     inner = _unwrapped(item)
-    return isinstance(inner, exp.Column) and not inner.table and inner.name.lower() in WINDOW_COLUMNS
+    return (
+        isinstance(inner, exp.Column) and not inner.table and inner.name.lower() in WINDOW_COLUMNS
+    )
 
 
 def _bind_key(item: exp.Expression, context: Context, select: exp.Select) -> Expr:
@@ -119,9 +143,15 @@ def _bind_key(item: exp.Expression, context: Context, select: exp.Select) -> Exp
         place = int(inner.name)
         if not 1 <= place <= len(select.expressions):
             at = context.at(item)
-            raise errors.bad_values(at, problem=f"GROUP BY {place}: the SELECT list has {len(select.expressions)} items")
+            raise errors.bad_values(
+                at, problem=f"GROUP BY {place}: the SELECT list has {len(select.expressions)} items"
+            )
         return bind(_without_alias(select.expressions[place - 1]), context)
-    if isinstance(inner, exp.Column) and not inner.table and not _is_column(inner.name, context.scope):
+    if (
+        isinstance(inner, exp.Column)
+        and not inner.table
+        and not _is_column(inner.name, context.scope)
+    ):
         for output in select.expressions:
             if isinstance(output, exp.Alias) and output.alias.lower() == inner.name.lower():
                 return bind(output.this, context)
@@ -143,10 +173,16 @@ class Grouped:
     keys: Keys
     scope: Scope
     within: Span
+    windowed: bool = False
 
     def over_groups(self, expr: Expr) -> Expr:
-        keys: Mapping[Expr, Field] = {named.expr: Field(named.name, named.expr.type) for named in self.keys.named}
-        windows = {inner: Field(f"${meaning}", WINDOW_COLUMNS[meaning]) for inner, meaning in self.keys.inherited}
+        keys: Mapping[Expr, Field] = {
+            named.expr: Field(named.name, named.expr.type) for named in self.keys.named
+        }
+        windows = {
+            inner: Field(f"${meaning}", WINDOW_COLUMNS[meaning])
+            for inner, meaning in self.keys.inherited
+        }
 
         def replacement(node: Expr) -> Expr | None:
             return keys.get(node) or windows.get(node)
@@ -156,12 +192,13 @@ class Grouped:
             if isinstance(node, Field) and not node.name.startswith("$"):
                 written = self.scope.seen.get(node.name)
                 name, span = (written.text, written.span) if written else (node.name, self.within)
-                raise errors.not_grouped(self.scope.source.location(span), name=name)
+                raise errors.not_grouped(
+                    self.scope.source.location(span), name=name, **self._hint(node)
+                )
         return rewritten
 
-
-def group_context(scope: Scope, span: Span) -> Context:
-    return Context(scope=scope, clause="GROUP BY", call=CallRules().bind, within=span)
-
-
-__all__ = ["GroupItems", "Grouped", "Keys", "bind_keys", "group_context", "head_of", "one_window", "split_group"]
+    def _hint(self, column: Field) -> dict[str, str]:
+        """The time of the window is not one value per group; its edges are."""
+        if column.type is Scalar.TIMESTAMP and self.windowed:
+            return {"hint": "use window_start or window_end, or aggregate it, for example MAX"}
+        return {}

@@ -205,7 +205,9 @@ class Aggregate:
     def schema(self) -> Schema:
         own = tuple(column for column in self.input.schema if column.name[1:] in WINDOW_COLUMNS)
         keys = tuple(named.column for named in self.keys)
-        return Schema((*keys, *(Column(named.name, named.call.type) for named in self.aggregates), *own))
+        return Schema(
+            (*keys, *(Column(named.name, named.call.type) for named in self.aggregates), *own)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +229,9 @@ class OverAggregate:
     @property
     def schema(self) -> Schema:
         made = (named for frame in self.frames for named in frame.aggregates)
-        return Schema((*self.input.schema, *(Column(named.name, named.call.type) for named in made)))
+        return Schema(
+            (*self.input.schema, *(Column(named.name, named.call.type) for named in made))
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,7 +278,13 @@ Logical = (
 
 
 def prefixed(schema: Schema, prefix: str) -> Schema:
-    return Schema(tuple(Column(prefix + column.name, column.type, column.nullable) for column in schema)) if prefix else schema
+    return (
+        Schema(
+            tuple(Column(prefix + column.name, column.type, column.nullable) for column in schema)
+        )
+        if prefix
+        else schema
+    )
 
 
 def inputs(node: Logical) -> tuple[Logical, ...]:

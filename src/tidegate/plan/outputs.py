@@ -37,7 +37,9 @@ class Output:
         return Named(self.name, self.expr)
 
 
-def bind_outputs(select: exp.Select, context: Context, diagnostics: Diagnostics, *, star_adds: Sequence[str] = ()) -> list[Output]:
+def bind_outputs(
+    select: exp.Select, context: Context, diagnostics: Diagnostics, *, star_adds: Sequence[str] = ()
+) -> list[Output]:
     """All columns; each refused item is reported, and the others are still bound."""
     outputs: list[Output] = []
     for item in select.expressions:
@@ -51,7 +53,9 @@ def bind_outputs(select: exp.Select, context: Context, diagnostics: Diagnostics,
     return _unique(outputs)
 
 
-def _bind_item(item: exp.Expression, context: Context, star_adds: Sequence[str], place: int) -> Iterator[Output]:
+def _bind_item(
+    item: exp.Expression, context: Context, star_adds: Sequence[str], place: int
+) -> Iterator[Output]:
     span = span_of(item, context.scope.source, otherwise=context.within)
     star = _star(item)
     if star is not None:
@@ -67,9 +71,13 @@ def _bind_item(item: exp.Expression, context: Context, star_adds: Sequence[str],
         alias = item.args["alias"]
         if alias.name.startswith("$"):
             raise errors.reserved_name(context.at(alias), name=alias.name)
-        yield Output(alias.name, expr, head_of(alias, context.scope.source, otherwise=span), explicit=True)
+        yield Output(
+            alias.name, expr, head_of(alias, context.scope.source, otherwise=span), explicit=True
+        )
     else:
-        yield Output(_default_name(inner, place), expr, span, explicit=isinstance(inner, exp.Column))
+        yield Output(
+            _default_name(inner, place), expr, span, explicit=isinstance(inner, exp.Column)
+        )
 
 
 def _star(item: exp.Expression) -> str | None:
@@ -81,14 +89,24 @@ def _star(item: exp.Expression) -> str | None:
     return None
 
 
-def _expand(item: exp.Expression, alias: str, context: Context, star_adds: Sequence[str], span: Span) -> Iterator[Output]:
+def _expand(
+    item: exp.Expression, alias: str, context: Context, star_adds: Sequence[str], span: Span
+) -> Iterator[Output]:
     star = item if isinstance(item, exp.Star) else item.this
     if any(star.args.get(part) for part in ("except_", "replace", "rename", "except")):
-        raise errors.unsupported_expression(context.at(item), what="EXCEPT, REPLACE or RENAME behind *", instead="list the columns")
-    inputs = [given for given in context.scope.inputs if not alias or given.alias.lower() == alias.lower()]
+        raise errors.unsupported_expression(
+            context.at(item), what="EXCEPT, REPLACE or RENAME behind *", instead="list the columns"
+        )
+    inputs = [
+        given for given in context.scope.inputs if not alias or given.alias.lower() == alias.lower()
+    ]
     if not inputs:
         known = [given.alias for given in context.scope.inputs]
-        raise errors.unknown_relation(context.at(item), name=alias, hint=errors.nearest(alias, known, otherwise=f"there are {', '.join(known)}"))
+        raise errors.unknown_relation(
+            context.at(item),
+            name=alias,
+            hint=errors.nearest(alias, known, otherwise=f"there are {', '.join(known)}"),
+        )
     for given in inputs:
         yield from _columns(given, context, span)
     if not alias:
@@ -98,7 +116,9 @@ def _expand(item: exp.Expression, alias: str, context: Context, star_adds: Seque
 
 def _columns(given: ScopeInput, context: Context, span: Span) -> Iterator[Output]:
     for column in given.columns:
-        expr = context.scope.resolve([given.alias, column.name] if given.prefix else [column.name], span)
+        expr = context.scope.resolve(
+            [given.alias, column.name] if given.prefix else [column.name], span
+        )
         yield Output(column.name, expr, span, explicit=False)
 
 
@@ -119,7 +139,12 @@ def _refuse_duplicates(outputs: Sequence[Output], context: Context) -> None:
     for output in outputs:
         if output.explicit and output.name.lower() in seen:
             hint = "give one of them another name with AS"
-            raise errors.duplicate_name(context.scope.source.location(output.span), what="column", name=output.name, hint=hint)
+            raise errors.duplicate_name(
+                context.scope.source.location(output.span),
+                what="column",
+                name=output.name,
+                hint=hint,
+            )
         if output.explicit:
             seen.add(output.name.lower())
 

@@ -10,15 +10,27 @@ from sqlglot import exp
 
 from tidegate import errors
 from tidegate.model.expressions import Expr, Field
+from tidegate.model.types import Scalar
 from tidegate.model.windows import InvalidLength, Sliding
 from tidegate.plan.aggregates import find_aggregate
 from tidegate.plan.calls import AggregateSink, CallRules, unknown_function
 from tidegate.plan.expressions import Context, bind
 from tidegate.plan.logical import Frame, NamedAggregate
 from tidegate.sql.functions.catalogue import find_function
+from tidegate.sql.intervals import is_interval
 from tidegate.sql.lengths import CalendarLength, interval_us
 
-_RANKING = ("row_number", "rank", "dense_rank", "ntile", "lag", "lead", "percent_rank", "cume_dist", "nth_value")
+_RANKING = (
+    "row_number",
+    "rank",
+    "dense_rank",
+    "ntile",
+    "lag",
+    "lead",
+    "percent_rank",
+    "cume_dist",
+    "nth_value",
+)
 
 
 @dataclass(slots=True)
@@ -34,11 +46,14 @@ class OverSink:
         """The call binder of the SELECT list: OVER here, everything else by the rules of rows."""
         if not isinstance(node, exp.Window):
             return CallRules().bind(node, context)
-        _refuse_ranking(node, context)
+        refuse_ranking(node, context)
         clause = self._clause(node, context)
         self._order(node, clause, context)
         window = _frame(node, clause, context)
-        partition = tuple(bind(key, replace(context, clause="PARTITION BY", call=CallRules().bind)) for key in clause.args.get("partition_by") or ())
+        partition = tuple(
+            bind(key, replace(context, clause="PARTITION BY", call=CallRules().bind))
+            for key in clause.args.get("partition_by") or ()
+        )
         own = AggregateSink(prefix="$o")
         inner = replace(context, call=CallRules(aggregates=own).bind)
         bind(node.this, inner)
@@ -60,7 +75,9 @@ class OverSink:
         grouped: dict[tuple[Sliding, tuple[Expr, ...]], list[NamedAggregate]] = {}
         for named in self.calls.calls:
             grouped.setdefault(self.owners[named.name], []).append(named)
-        return tuple(Frame(window, partition, tuple(calls)) for (window, partition), calls in grouped.items())
+        return tuple(
+            Frame(window, partition, tuple(calls)) for (window, partition), calls in grouped.items()
+        )
 
     def _clause(self, node: exp.Window, context: Context) -> exp.Window:
         alias = node.args.get("alias")
@@ -68,22 +85,44 @@ class OverSink:
             return node
         found = self.named.get(alias.name.lower())
         if found is None:
-            raise errors.unknown_relation(context.at(alias), name=f"window {alias.name}", hint=errors.nearest(alias.name, self.named))
+            raise errors.unknown_relation(
+                context.at(alias),
+                name=f"window {alias.name}",
+                hint=errors.nearest(alias.name, self.named),
+            )
         return found
 
     def _order(self, node: exp.Window, clause: exp.Window, context: Context) -> None:
         order = clause.args.get("order")
         keys = order.expressions if order is not None else []
-        if len(keys) != 1 or keys[0].args.get("desc"):
-            raise errors.frame(context.at_head(node.this), problem="ORDER BY must be the event time, ascending")
+        if len(keys) != 1:
+            raise errors.frame(
+                context.at_head(node.this), problem="ORDER BY must be the event time"
+            )
+        if keys[0].args.get("desc"):
+            raise errors.frame(
+                context.at(keys[0]), problem="ORDER BY must be the event time, ascending, not DESC"
+            )
         time = bind(keys[0].this, replace(context, clause="ORDER BY", call=CallRules().bind))
+        if time.type is not Scalar.TIMESTAMP:
+            instead = "order by the event time"
+            raise errors.time_argument(
+                context.at(keys[0]), window="OVER", name="this", type=time.type, instead=instead
+            )
         if self.time is not None and time != self.time:
-            raise errors.frame(context.at(keys[0]), problem="all OVER clauses of a query must be ordered by the same time")
+            raise errors.frame(
+                context.at(keys[0]),
+                problem="all OVER clauses of a query must be ordered by the same time",
+            )
         self.time = time
 
 
 def named_windows(select: exp.Select) -> dict[str, exp.Window]:
-    return {window.this.name.lower(): window for window in select.args.get("windows") or () if isinstance(window.this, exp.Identifier)}
+    return {
+        window.this.name.lower(): window
+        for window in select.args.get("windows") or ()
+        if isinstance(window.this, exp.Identifier)
+    }
 
 
 def has_over(select: exp.Select) -> exp.Window | None:
@@ -95,7 +134,8 @@ def has_over(select: exp.Select) -> exp.Window | None:
     return None
 
 
-def _refuse_ranking(node: exp.Window, context: Context) -> None:
+def refuse_ranking(node: exp.Window, context: Context) -> None:
+    """Only aggregates have frames that a stream can keep."""
     called = node.this
     while isinstance(called, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
         called = called.this
@@ -104,7 +144,9 @@ def _refuse_ranking(node: exp.Window, context: Context) -> None:
     name = called.name.lower()
     if name in _RANKING:
         instead = "for the first n rows of each window write ORDER BY … LIMIT n in a windowed query"
-        raise errors.not_supported(context.at_head(called), what=f"{called.name.upper()}() OVER", instead=instead)
+        raise errors.not_supported(
+            context.at_head(called), what=f"{called.name.upper()}() OVER", instead=instead
+        )
     if find_aggregate(name) is None:
         if find_function(name) is None:
             raise unknown_function(called, context)
@@ -115,9 +157,12 @@ def _frame(node: exp.Window, clause: exp.Window, context: Context) -> Sliding:
     spec = clause.args.get("spec")
     place = context.at_head(node.this)
     if spec is None:
-        raise errors.frame(place, problem="it has no RANGE, so it would hold every row since the beginning")
+        raise errors.frame(
+            place, problem="it has no RANGE, so it would hold every row since the beginning"
+        )
     if (spec.args.get("kind") or "").upper() != "RANGE":
-        raise errors.frame(place, problem=f"{spec.args.get('kind')} counts rows; only RANGE by time is possible")
+        problem = f"{spec.args.get('kind')} counts rows; only RANGE by time is possible (countwindow(n) counts rows)"
+        raise errors.frame(place, problem=problem)
     if spec.args.get("exclude"):
         raise errors.frame(place, problem="EXCLUDE")
     lookback = _bound(spec, "start", "PRECEDING", context, place)
@@ -130,16 +175,22 @@ def _frame(node: exp.Window, clause: exp.Window, context: Context) -> Sliding:
         raise invalid.kind(place, **invalid.facts) from None
 
 
-def _bound(spec: exp.Expression, end: str, side: str, context: Context, place: errors.Location) -> int | None:
+def _bound(
+    spec: exp.Expression, end: str, side: str, context: Context, place: errors.Location
+) -> int | None:
     """Microseconds of one end of the frame; None for CURRENT ROW, and for an end that is left out."""
     bound = spec.args.get(end)
     if bound is None or bound == "CURRENT ROW":
         return None
     if bound == "UNBOUNDED":
-        raise errors.frame(place, problem=f"UNBOUNDED {side} would hold every row since the beginning")
+        raise errors.frame(
+            place, problem=f"UNBOUNDED {side} would hold every row since the beginning"
+        )
     if (spec.args.get(f"{end}_side") or "").upper() != side:
-        raise errors.frame(place, problem=f"it must {'begin' if end == 'start' else 'end'} with {side}")
-    if not isinstance(bound, exp.Interval):
+        raise errors.frame(
+            place, problem=f"it must {'begin' if end == 'start' else 'end'} with {side}"
+        )
+    if not is_interval(bound):
         raise errors.frame(context.at(bound), problem="its ends are literal INTERVALs")
     try:
         return interval_us(bound, context.scope.source)

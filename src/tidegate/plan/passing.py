@@ -24,17 +24,26 @@ from tidegate.sql.windows import spelling_of
 
 def passes_on(select: exp.Select, around: Surroundings) -> bool:
     """Whether the SELECT neither windows nor aggregates, seen from its syntax."""
-    if select.args.get("group") or select.args.get("distinct") or select.args.get("having") or has_over(select):
+    if (
+        select.args.get("group")
+        or select.args.get("distinct")
+        or select.args.get("having")
+        or has_over(select)
+    ):
         return False
     clauses = around.clauses(select)
-    if clauses.window is not None or any(table_key(item) in around.query.table_windows for item in _read(select)):
+    if clauses.window is not None or any(
+        table_key(item) in around.query.table_windows for item in _read(select)
+    ):
         return False
     return not any(_aggregates(item) for item in select.expressions)
 
 
 def _read(select: exp.Select) -> list[exp.Expression]:
     clause = select.args.get("from_")
-    return [part.this for part in ([clause] if clause else []) + list(select.args.get("joins") or ())]
+    return [
+        part.this for part in ([clause] if clause else []) + list(select.args.get("joins") or ())
+    ]
 
 
 def _aggregates(item: exp.Expression) -> bool:
@@ -48,14 +57,24 @@ def _aggregates(item: exp.Expression) -> bool:
 
 
 def pass_on(
-    inner: Emission, *, columns: Sequence[Named], predicate: Expr, order: tuple[SortKey, ...], limit: int | None, at: errors.Location
+    inner: Emission,
+    *,
+    columns: Sequence[Named],
+    predicate: Expr,
+    order: tuple[SortKey, ...],
+    limit: int | None,
+    at: errors.Location,
 ) -> Emission:
     """The inner query with the outer filter, order and columns as its own."""
     assert isinstance(inner.input, Project)
     projection = inner.input
     rest: Logical = projection.input
     if isinstance(rest, TopN) and (predicate != TRUE or limit is not None):
-        raise errors.not_supported(at, what="WHERE, ORDER BY or LIMIT over a subquery with LIMIT", instead="put the condition into the inner query")
+        raise errors.not_supported(
+            at,
+            what="WHERE, ORDER BY or LIMIT over a subquery with LIMIT",
+            instead="put the condition into the inner query",
+        )
     if predicate != TRUE:
         rest = Having(input=rest, predicate=through(projection.columns, predicate))
     if limit is not None:

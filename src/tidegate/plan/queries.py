@@ -15,6 +15,7 @@ from tidegate.plan.logical import Emission, Logical, Named, Project, UnionAll
 from tidegate.plan.outputs import identity
 from tidegate.plan.select import bind_select
 from tidegate.plan.surroundings import Subquery, Surroundings
+from tidegate.sql.places import span_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +35,22 @@ def bind_top(tree: exp.Expression, around: Surroundings) -> BoundQuery:
     inner = [base for base in bases(node) if isinstance(base, Emission)]
     if inner:
         return BoundQuery(logical=_over_windows(node, inner, around), stateless=False)
-    shape = Shape(window=None, spelling=None, aggregated=False, over=False, node=node, reads="", time_column="ts")
+    shape = Shape(
+        window=None,
+        spelling=None,
+        aggregated=False,
+        over=False,
+        node=node,
+        reads="",
+        time_column="ts",
+    )
     emit, kind = choose_emit(clauses, shape, around.source, fallback=around.query.span)
-    choose_lateness(clauses, shape, emit, option_us=0, source=around.source)
-    return BoundQuery(logical=Emission(input=node, emit=emit, kind=kind, lateness_us=0), stateless=True)
+    choose_lateness(
+        clauses, shape, emit, option_us=0, source=around.source, fallback=around.query.span
+    )
+    return BoundQuery(
+        logical=Emission(input=node, emit=emit, kind=kind, lateness_us=0), stateless=True
+    )
 
 
 def _over_windows(node: Logical, inner: list[Emission], around: Surroundings) -> Emission:
@@ -46,8 +59,16 @@ def _over_windows(node: Logical, inner: list[Emission], around: Surroundings) ->
     if kinds != {StreamKind.APPEND}:
         at = around.source.location(around.query.span)
         kind = next(kind for kind in kinds if kind is not StreamKind.APPEND)
-        raise errors.cascade_cannot_retract(at, stream="the subquery", kind=kind, what="this query", instead="use EMIT ON WINDOW CLOSE inside")
-    return Emission(input=node, emit=Emit(mode=EmitMode.ON_UPDATE), kind=StreamKind.APPEND, lateness_us=0)
+        raise errors.cascade_cannot_retract(
+            at,
+            stream="the subquery",
+            kind=kind,
+            what="this query",
+            instead="use EMIT ON WINDOW CLOSE inside",
+        )
+    return Emission(
+        input=node, emit=Emit(mode=EmitMode.ON_UPDATE), kind=StreamKind.APPEND, lateness_us=0
+    )
 
 
 def bind_query(tree: exp.Expression, around: Surroundings) -> Logical:
@@ -62,7 +83,9 @@ def bind_query(tree: exp.Expression, around: Surroundings) -> Logical:
             return bind_select(tree, around)
         case _:
             at = around.source.location(around.span(_last_select(tree)))
-            raise errors.not_supported(at, what=tree.key.upper(), instead="use UNION ALL, or a join with a table")
+            raise errors.not_supported(
+                at, what=tree.key.upper(), instead="use UNION ALL, or a join with a table"
+            )
 
 
 def _with_names(tree: exp.Expression, around: Surroundings) -> Surroundings:
@@ -70,13 +93,24 @@ def _with_names(tree: exp.Expression, around: Surroundings) -> Surroundings:
     if clause is None:
         return around
     if clause.args.get("recursive"):
-        raise errors.not_supported(around.source.location(around.query.span), what="WITH RECURSIVE", instead="")
+        raise errors.not_supported(
+            around.source.location(around.query.span), what="WITH RECURSIVE", instead=""
+        )
     names = dict(around.names)
     for entry in clause.expressions:
+        if entry.alias.lower() in names and entry.alias.lower() not in around.names:
+            at = around.source.location(
+                span_of(entry.args["alias"], around.source, otherwise=around.query.span)
+            )
+            raise errors.duplicate_name(at, what="the name", name=entry.alias)
         named = Subquery(tree=entry.this, names=dict(names))
         if entry.args["alias"].args.get("columns"):
             at = around.source.location(around.query.span)
-            raise errors.not_supported(at, what="column names behind the name of WITH", instead="name the columns inside with AS")
+            raise errors.not_supported(
+                at,
+                what="column names behind the name of WITH",
+                instead="name the columns inside with AS",
+            )
         names[entry.alias.lower()] = named
     return replace(around, names=names)
 
@@ -102,8 +136,14 @@ def _bind_union(tree: exp.Union, around: Surroundings) -> Logical:
     node: exp.Expression = tree
     while isinstance(node, exp.Union):
         if node.args.get("distinct") or node.args.get("order") or node.args.get("limit"):
-            what = "UNION without ALL" if node.args.get("distinct") else "ORDER BY or LIMIT behind UNION ALL"
-            raise errors.not_supported(at, what=what, instead="use UNION ALL, and put the rest into a query around it")
+            what = (
+                "UNION without ALL"
+                if node.args.get("distinct")
+                else "ORDER BY or LIMIT behind UNION ALL"
+            )
+            raise errors.not_supported(
+                at, what=what, instead="use UNION ALL, and put the rest into a query around it"
+            )
         node = node.this
     around = replace(around, inherited=around.clauses(_last_select(tree)))
     bound = [bind_query(part, around) for part in _parts(tree)]
@@ -123,7 +163,9 @@ def _common_types(parts: list[Logical], at: errors.Location) -> list[DataType]:
             merged = common_type(kind, column.type)
             if merged is None:
                 types = " and ".join(dict.fromkeys(str(each.type) for each in columns))
-                raise errors.no_common_type(at, what=f"column {place + 1} of UNION ALL", types=types)
+                raise errors.no_common_type(
+                    at, what=f"column {place + 1} of UNION ALL", types=types
+                )
             kind = merged
         shared.append(kind)
     return shared
@@ -135,5 +177,3 @@ def _converted(part: Logical, names: tuple[str, ...], types: list[DataType]) -> 
         for name, column, kind in zip(names, part.schema, types, strict=True)
     )
     return part if identity(columns) else Project(input=part, columns=columns)
-
-

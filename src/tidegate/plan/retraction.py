@@ -9,11 +9,24 @@ from tidegate.plan.lineage import bases
 from tidegate.plan.logical import Emission, Logical, Source, StreamRef
 
 RETRACTABLE = frozenset(
-    {"count", "sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "covar_pop", "covar_samp", "corr"}
+    {
+        "count",
+        "sum",
+        "avg",
+        "var_pop",
+        "var_samp",
+        "stddev_pop",
+        "stddev_samp",
+        "covar_pop",
+        "covar_samp",
+        "corr",
+    }
 )
 
 
-def refuse_changing_input(node: Logical, aggregates: Sequence[AggregateCall], *, at: errors.Location) -> None:
+def refuse_changing_input(
+    node: Logical, aggregates: Sequence[AggregateCall], *, at: errors.Location
+) -> None:
     """Refuse a changelog or upsert input, unless all that happens to it is retractable aggregation."""
     for base in bases(node):
         if isinstance(base, Source) or base.kind is StreamKind.APPEND:
@@ -23,5 +36,9 @@ def refuse_changing_input(node: Logical, aggregates: Sequence[AggregateCall], *,
             continue
         name = base.name if isinstance(base, StreamRef) else "the subquery"
         what = stuck[0].function.upper() if stuck else "a query without aggregates"
-        instead = f"let {name} EMIT ON WINDOW CLOSE" if isinstance(base, (StreamRef, Emission)) else ""
-        raise errors.cascade_cannot_retract(at, stream=name, kind=base.kind, what=what, instead=instead)
+        instead = (
+            f"let {name} EMIT ON WINDOW CLOSE" if isinstance(base, (StreamRef, Emission)) else ""
+        )
+        raise errors.cascade_cannot_retract(
+            at, stream=name, kind=base.kind, what=what, instead=instead
+        )

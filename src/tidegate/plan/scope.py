@@ -16,6 +16,12 @@ from tidegate.sql.cursor import Name
 from tidegate.sql.source import SourceText, Span
 
 _WINDOW_ALIASES = ("window", "session_window")
+_ELSEWHERE = {
+    "system.timestamp": "use window_end (System.Timestamp is the end of the window)",
+    "windowstart": "use window_start",
+    "windowend": "use window_end",
+    "rowtime": "use the source's time column",
+}
 _WINDOW_FIELDS = {"start": "window_start", "end": "window_end"}
 
 
@@ -61,7 +67,12 @@ class Scope:
             return None
         if len(lowered) == 1 and lowered[0] in WINDOW_COLUMNS:
             return window_field(lowered[0])
-        if len(lowered) == 2 and lowered[0] in _WINDOW_ALIASES and lowered[1] in _WINDOW_FIELDS and not self._input(parts[0]):
+        if (
+            len(lowered) == 2
+            and lowered[0] in _WINDOW_ALIASES
+            and lowered[1] in _WINDOW_FIELDS
+            and not self._input(parts[0])
+        ):
             return window_field(_WINDOW_FIELDS[lowered[1]])
         return None
 
@@ -80,10 +91,20 @@ class Scope:
     def _alias_or_refuse(self, parts: Sequence[str], span: Span) -> Expr:
         if len(parts) == 1 and parts[0].lower() in self.aliases:
             return self.aliases[parts[0].lower()]
-        hint = errors.nearest(parts[-1], self.visible(), otherwise=self._known())
+        hint = _ELSEWHERE.get(".".join(parts).lower()) or errors.nearest(
+            parts[-1], self.visible(), otherwise=self._known()
+        )
+        if len(parts) > 1 and not self._input(parts[0]) and parts[0].lower() != "system":
+            hint = (
+                errors.nearest(parts[0], (given.alias for given in self.inputs), otherwise="")
+                or self._inputs()
+            )
         if parts[-1].lower() in WINDOW_COLUMNS and not self.windowed:
             hint = "columns of the window exist in SELECT, HAVING and ORDER BY of a query that groups by a window"
         raise errors.unknown_column(self.source.location(span), name=".".join(parts), hint=hint)
+
+    def _inputs(self) -> str:
+        return f"FROM has {', '.join(given.alias for given in self.inputs if given.alias)}"
 
     def visible(self) -> Iterable[str]:
         """Names that a column can be reached by."""
@@ -93,19 +114,31 @@ class Scope:
 
     def _known(self) -> str:
         names = list(self.visible())
-        return f"columns are {', '.join(names[:12])}{' …' if len(names) > 12 else ''}" if names else ""
+        return (
+            f"columns are {', '.join(names[:12])}{' …' if len(names) > 12 else ''}" if names else ""
+        )
 
     def _ambiguous(self, name: str, span: Span) -> errors.TidegateError:
         holders = [given.alias for given in self.inputs if given.columns.find(name)]
         example = f"{holders[0]}.{name}" if holders else name
-        return errors.ambiguous_column(self.source.location(span), name=name, inputs=", ".join(holders), example=example)
+        return errors.ambiguous_column(
+            self.source.location(span), name=name, inputs=", ".join(holders), example=example
+        )
 
     def _fields_inside(self, column: Expr, names: Sequence[str], span: Span) -> Expr:
         for name in names:
             found = column.type.field(name) if isinstance(column.type, Struct) else None
             if found is None:
-                known = [field_name for field_name, _ in column.type.fields] if isinstance(column.type, Struct) else []
-                hint = errors.nearest(name, known, otherwise=f"fields are {', '.join(known)}" if known else "")
-                raise errors.unknown_field(self.source.location(span), type=column.type, name=name, hint=hint)
+                known = (
+                    [field_name for field_name, _ in column.type.fields]
+                    if isinstance(column.type, Struct)
+                    else []
+                )
+                hint = errors.nearest(
+                    name, known, otherwise=f"fields are {', '.join(known)}" if known else ""
+                )
+                raise errors.unknown_field(
+                    self.source.location(span), type=column.type, name=name, hint=hint
+                )
             column = Call("field", (column, text(found[0])), found[1])
         return column

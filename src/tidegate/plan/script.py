@@ -7,10 +7,13 @@ statement does not stop the others; what depends on it stays silent.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sqlglot import exp
+
 from tidegate import errors
 from tidegate.errors import TidegateError
-from tidegate.model.expressions import Expr
+from tidegate.model.expressions import Expr, Literal
 from tidegate.model.options import OPTIONS, Scope
+from tidegate.model.types import Scalar, common_type, is_numeric
 from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import BrokenName, Catalog, SinkDef, SourceDef, StreamDef, TableDef
 from tidegate.plan.diagnostics import Diagnostics, Refused
@@ -23,7 +26,7 @@ from tidegate.plan.settings import Settings, read_connector, read_option, read_o
 from tidegate.plan.sources import bind_source, bind_table
 from tidegate.plan.surroundings import Surroundings
 from tidegate.plan.coercion import coerce
-from tidegate.sql.functions.casts import can_cast
+from tidegate.plan.types import instant_literal
 from tidegate.sql.parser import Script
 from tidegate.sql.cursor import Name
 from tidegate.sql.places import span_of
@@ -122,7 +125,9 @@ def _exists(name: str, program: Program) -> bool:
 def _already_there(statement: Create, program: Program) -> bool:
     """Whether nothing is to be done; refuses a name that is taken."""
     if statement.name.text.startswith("$"):
-        raise errors.reserved_name(statement.source.location(statement.name.span), name=statement.name)
+        raise errors.reserved_name(
+            statement.source.location(statement.name.span), name=statement.name
+        )
     if not _exists(statement.name.text, program) or statement.or_replace:
         return False
     definition = program.catalog.find(statement.name.text)
@@ -169,10 +174,19 @@ def _create_stream(statement: Statement, program: Program) -> None:
         )
     )
     program.queries = [query for query in program.queries if query.name.lower() != name.lower()]
-    program.queries.append(NamedQuery(name=name, logical=bound.logical, options=dict(options), anonymous=False))
+    program.queries.append(
+        NamedQuery(name=name, logical=bound.logical, options=dict(options), anonymous=False)
+    )
 
 
-def _bind(query: Query, statement: Statement, program: Program, *, name: str, options: tuple[Option, ...] = ()) -> tuple[BoundQuery, Surroundings]:
+def _bind(
+    query: Query,
+    statement: Statement,
+    program: Program,
+    *,
+    name: str,
+    options: tuple[Option, ...] = (),
+) -> tuple[BoundQuery, Surroundings]:
     diagnostics = Diagnostics()
     around = Surroundings(
         catalog=program.catalog,
@@ -201,22 +215,44 @@ def _create_sink(statement: Statement, program: Program) -> None:
     stream = program.catalog.find(statement.stream.text)
     at = source.location(statement.stream.span)
     if stream is None:
-        raise errors.unknown_relation(at, name=statement.stream, hint=program.catalog.suggestion(statement.stream.text))
+        raise errors.unknown_relation(
+            at, name=statement.stream, hint=program.catalog.suggestion(statement.stream.text)
+        )
     if not isinstance(stream, (StreamDef, SourceDef)):
-        raise errors.wrong_kind_of_relation(at, name=stream.name, kind=stream.kind, statement="CREATE SINK", expected="stream")
+        raise errors.wrong_kind_of_relation(
+            at, name=stream.name, kind=stream.kind, statement="CREATE SINK", expected="stream"
+        )
     place = source.location(statement.name.span)
-    connector, options = read_connector(statement.options, scope=Scope.SINK, source=source, place=place)
+    connector, options = read_connector(
+        statement.options, scope=Scope.SINK, source=source, place=place
+    )
     if isinstance(stream, StreamDef):
-        refuse_sink(connector.name, stream=stream.name, kind=stream.stream_kind, emission=stream.emission, at=at)
+        refuse_sink(
+            connector.name,
+            stream=stream.name,
+            kind=stream.stream_kind,
+            emission=stream.emission,
+            at=at,
+        )
     text = source.text[statement.span.start : statement.span.end]
-    program.catalog.add(SinkDef(name=statement.name.text, stream=stream.name, connector=connector.name, options=options, text=text))
+    program.catalog.add(
+        SinkDef(
+            name=statement.name.text,
+            stream=stream.name,
+            connector=connector.name,
+            options=options,
+            text=text,
+        )
+    )
 
 
 def _select(statement: Statement, program: Program) -> None:
     assert isinstance(statement, Select)
     name = f"select_{sum(query.anonymous for query in program.queries) + 1}"
     bound, around = _bind(statement.query, statement, program, name=name)
-    program.queries.append(NamedQuery(name=name, logical=bound.logical, options=dict(around.options), anonymous=True))
+    program.queries.append(
+        NamedQuery(name=name, logical=bound.logical, options=dict(around.options), anonymous=True)
+    )
 
 
 def _insert(statement: Statement, program: Program) -> None:
@@ -229,36 +265,65 @@ def _insert(statement: Statement, program: Program) -> None:
         if target.physical.find(name.text) is None:
             hint = errors.nearest(name.text, target.physical.names)
             raise errors.unknown_column(source.location(name.span), name=name, hint=hint)
-    context = Context(scope=NameScope(source=source, inputs=()), clause="VALUES", call=CallRules().bind, within=statement.span)
+    context = Context(
+        scope=NameScope(source=source, inputs=()),
+        clause="VALUES",
+        call=CallRules().bind,
+        within=statement.span,
+    )
     rows = []
     for row in statement.rows:
         if len(row) != len(names):
             at = source.location(span_of(row[0], source, otherwise=statement.span))
             raise errors.bad_values(at, problem=f"{len(row)} values for {len(names)} columns")
-        rows.append(tuple(_value(node, target, name, context) for node, name in zip(row, names, strict=True)))
+        rows.append(
+            tuple(
+                _value(node, target, name, context) for node, name in zip(row, names, strict=True)
+            )
+        )
     program.inserts.append(InsertedRows(source=target.name, columns=tuple(names), rows=tuple(rows)))
 
 
-def _value(node: object, target: SourceDef | TableDef, name: str, context: Context) -> Expr:
-    from sqlglot import exp
-
-    assert isinstance(node, exp.Expression)
+def _value(node: exp.Expression, target: SourceDef | TableDef, name: str, context: Context) -> Expr:
     column = target.physical.find(name)
     assert column is not None
     value = bind(node, context)
-    if value.type != column.type and not can_cast(value.type, column.type):
-        raise errors.impossible_cast(context.at(node), source=value.type, target=column.type)
+    if isinstance(value.value if isinstance(value, Literal) else None, str) and column.type in (
+        Scalar.TIMESTAMP,
+        Scalar.DATE,
+    ):
+        assert isinstance(value, Literal) and isinstance(column.type, Scalar)
+        return instant_literal(
+            str(value.value),
+            column.type,
+            source=context.scope.source,
+            span=span_of(node, context.scope.source),
+        )
+    if (
+        not (is_numeric(value.type) and is_numeric(column.type))
+        and common_type(value.type, column.type) != column.type
+    ):
+        raise errors.impossible_cast(
+            context.at(node),
+            source=value.type,
+            target=column.type,
+            hint="write a value of the column's type",
+        )
     return coerce(value, column.type)
 
 
-def _named(name: Name, program: Program, statement: Statement, expected: str, *kinds: type) -> object:
+def _named(
+    name: Name, program: Program, statement: Statement, expected: str, *kinds: type
+) -> object:
     definition = program.catalog.find(name.text)
     at = statement.source.location(name.span)
     if definition is None:
         raise errors.unknown_relation(at, name=name, hint=program.catalog.suggestion(name.text))
     if kinds and not isinstance(definition, kinds):
         verb = type(statement).__name__.upper()
-        raise errors.wrong_kind_of_relation(at, name=definition.name, kind=definition.kind, statement=verb, expected=expected)
+        raise errors.wrong_kind_of_relation(
+            at, name=definition.name, kind=definition.kind, statement=verb, expected=expected
+        )
     return definition
 
 
@@ -270,12 +335,21 @@ def _drop(statement: Statement, program: Program) -> None:
     assert isinstance(definition, (SourceDef, TableDef, StreamDef, SinkDef))
     at = statement.source.location(statement.name.span)
     if definition.kind != statement.kind:
-        raise errors.wrong_kind_of_relation(at, name=definition.name, kind=definition.kind, statement="DROP", expected=statement.kind)
+        raise errors.wrong_kind_of_relation(
+            at,
+            name=definition.name,
+            kind=definition.kind,
+            statement=f"DROP {statement.kind.upper()}",
+            expected=statement.kind,
+            hint=f"write DROP {definition.kind.upper()} {definition.name}",
+        )
     readers = program.catalog.readers(definition.name)
     if readers:
         raise errors.in_use(at, name=definition.name, readers=", ".join(readers))
     program.catalog.remove(definition.name)
-    program.queries = [query for query in program.queries if query.name.lower() != definition.name.lower()]
+    program.queries = [
+        query for query in program.queries if query.name.lower() != definition.name.lower()
+    ]
 
 
 def _look_up(statement: Statement, program: Program) -> None:
@@ -316,4 +390,3 @@ _BINDERS: dict[type[Statement], Callable[[Statement, Program], None]] = {
     SetOption: _set,
     Show: _nothing,
 }
-

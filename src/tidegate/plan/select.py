@@ -39,7 +39,7 @@ from tidegate.plan.logical import (
     Windowed,
 )
 from tidegate.plan.outputs import TABLE_WINDOW_COLUMNS, Output, bind_outputs
-from tidegate.plan.over import OverSink, has_over, named_windows
+from tidegate.plan.over import OverSink, has_over, named_windows, refuse_ranking
 from tidegate.plan.passing import pass_on, passes_on
 from tidegate.plan.retraction import refuse_changing_input
 from tidegate.plan.scope import Scope
@@ -61,7 +61,9 @@ def bind_select(select: exp.Select, around: Surroundings) -> Logical:
     passing = passes_on(select, around)
     clauses = around.clauses(select)
     inner = replace(around, inherited=clauses if passing else Clauses())
-    binder = _SelectBinder(select=select, around=around, clauses=clauses, read=bind_from(select, inner))
+    binder = _SelectBinder(
+        select=select, around=around, clauses=clauses, read=bind_from(select, inner)
+    )
     if has_over(select) is not None:
         return binder.over()
     return binder.rows() if passing and not binder.read.windows else binder.grouped()
@@ -70,8 +72,14 @@ def bind_select(select: exp.Select, around: Surroundings) -> Logical:
 def _refuse_parts(select: exp.Select, around: Surroundings) -> None:
     for part, value in select.args.items():
         if value and part not in _UNDERSTOOD:
-            span = span_of(value, around.source, otherwise=around.span(select)) if isinstance(value, exp.Expression) else around.span(select)
-            raise errors.not_supported(around.source.location(span), what=part.upper().strip("_"), instead="")
+            span = (
+                span_of(value, around.source, otherwise=around.span(select))
+                if isinstance(value, exp.Expression)
+                else around.span(select)
+            )
+            raise errors.not_supported(
+                around.source.location(span), what=part.upper().strip("_"), instead=""
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +98,10 @@ class _SelectBinder:
         return self.around.source.location(self.span)
 
     @property
+    def read_at(self) -> errors.Location:
+        return self.around.source.location(self.read.span)
+
+    @property
     def diagnostics(self) -> Diagnostics:
         return self.around.diagnostics
 
@@ -97,7 +109,9 @@ class _SelectBinder:
         return Scope(source=self.around.source, inputs=self.read.scope_inputs, windowed=windowed)
 
     def context(self, clause: str, scope: Scope, rules: CallRules | None = None) -> Context:
-        return Context(scope=scope, clause=clause, call=(rules or CallRules()).bind, within=self.span)
+        return Context(
+            scope=scope, clause=clause, call=(rules or CallRules()).bind, within=self.span
+        )
 
     def where(self) -> Expr:
         clause = self.select.args.get("where")
@@ -112,16 +126,35 @@ class _SelectBinder:
         scope = self.scope(windowed=False)
         predicate = self.where()
         outputs = bind_outputs(self.select, self.context("SELECT", scope), self.diagnostics)
-        order, limit = self._order(outputs, scope, CallRules(), Grouped(keys=Keys((), ()), scope=scope, within=self.span), rows=True)
+        order, limit = self._order(
+            outputs,
+            scope,
+            CallRules(),
+            Grouped(keys=Keys((), ()), scope=scope, within=self.span),
+            rows=True,
+        )
         self.diagnostics.raise_first()
         columns = tuple(output.named for output in outputs)
         if isinstance(self.read.node, Emission):
-            return pass_on(self.read.node, columns=columns, predicate=predicate, order=order, limit=limit, at=self.at)
+            return pass_on(
+                self.read.node,
+                columns=columns,
+                predicate=predicate,
+                order=order,
+                limit=limit,
+                at=self.at,
+            )
         if limit is not None:
             instead = "add a window to GROUP BY: the first rows of each window are well defined"
-            raise errors.top_n_incomplete(self.at, clause="LIMIT", missing="a window", instead=instead)
-        refuse_changing_input(self.read.node, (), at=self.at)
-        node = self.read.node if predicate == TRUE else Filter(input=self.read.node, predicate=predicate)
+            raise errors.top_n_incomplete(
+                self.at, clause="LIMIT", missing="a window", instead=instead
+            )
+        refuse_changing_input(self.read.node, (), at=self.read_at)
+        node = (
+            self.read.node
+            if predicate == TRUE
+            else Filter(input=self.read.node, predicate=predicate)
+        )
         return Project(input=node, columns=columns)
 
     def over(self) -> Logical:
@@ -134,11 +167,20 @@ class _SelectBinder:
         outputs = bind_outputs(self.select, context, self.diagnostics)
         self.diagnostics.raise_first()
         frames = sink.frames()
-        node = self._timed(ChosenWindow(window=frames[0].window, syntax=None, time=sink.time), predicate)
+        node = self._timed(
+            ChosenWindow(window=frames[0].window, syntax=None, time=sink.time), predicate
+        )
         node = OverAggregate(input=node, frames=frames)
-        shape = self._shape(node, ChosenWindow(window=frames[0].window, syntax=None, time=sink.time), aggregated=False, over=True)
-        refuse_changing_input(self.read.node, (), at=self.at)
-        return self._emit(Project(input=node, columns=tuple(output.named for output in outputs)), shape)
+        shape = self._shape(
+            node,
+            ChosenWindow(window=frames[0].window, syntax=None, time=sink.time),
+            aggregated=False,
+            over=True,
+        )
+        refuse_changing_input(self.read.node, (), at=self.read_at)
+        return self._emit(
+            Project(input=node, columns=tuple(output.named for output in outputs)), shape
+        )
 
     def grouped(self) -> Logical:
         """Windowed, aggregated, or both."""
@@ -147,51 +189,82 @@ class _SelectBinder:
         syntax = one_window((*written, *items.windows, *self.read.windows), self.around.source)
         scope = self.scope(windowed=False)
         context = self.context("GROUP BY", scope)
-        keys = bind_keys(items, context, node=self.read.node, select=self.select, windowed=syntax is not None)
+        keys = bind_keys(
+            items, context, node=self.read.node, select=self.select, windowed=syntax is not None
+        )
         options = self.options(self._sources())
-        chosen = inherited_window(keys) if syntax is None else bind_window(syntax, context, keys, options=options)
+        chosen = (
+            inherited_window(keys)
+            if syntax is None
+            else bind_window(syntax, context, keys, options=options)
+        )
         predicate = self.where()
         node = self._timed(chosen, predicate)
         return self._finish(node, chosen, keys, items_present=bool(items.keys))
 
-    def _finish(self, node: Logical, chosen: ChosenWindow | None, keys: Keys, *, items_present: bool) -> Logical:
+    def _finish(
+        self, node: Logical, chosen: ChosenWindow | None, keys: Keys, *, items_present: bool
+    ) -> Logical:
         sink = AggregateSink()
         scope = self.scope(windowed=chosen is not None and not isinstance(chosen.window, Inherited))
         rules = CallRules(aggregates=sink, window=chosen.syntax if chosen else None)
         star = TABLE_WINDOW_COLUMNS if self.read.windows else ()
-        outputs = bind_outputs(self.select, self.context("SELECT", scope, rules), self.diagnostics, star_adds=star)
+        outputs = bind_outputs(
+            self.select, self.context("SELECT", scope, rules), self.diagnostics, star_adds=star
+        )
         scope.aliases = {output.name.lower(): output.expr for output in outputs}
         having = self._having(scope, rules)
         self.diagnostics.raise_first()
-        aggregated = bool(sink.calls or items_present or self.select.args.get("distinct") or (having is not None and chosen is None))
+        aggregated = bool(sink.calls or items_present or self.select.args.get("distinct"))
+        if having is not None and not aggregated:
+            raise errors.having_without_aggregate(self._place("having"))
         if self.select.args.get("distinct"):
             keys = self._distinct(outputs, keys, sink)
-        grouped = Grouped(keys=keys, scope=scope, within=self.span)
+        grouped = Grouped(keys=keys, scope=scope, within=self.span, windowed=chosen is not None)
         order, limit = self._order(outputs, scope, rules, grouped, rows=not aggregated)
         if aggregated:
             outputs, having = self._over_groups(outputs, having, grouped)
-        elif having is not None:
-            raise errors.having_without_aggregate(self._place("having"))
         self.diagnostics.raise_first()
-        refuse_changing_input(self.read.node, [named.call for named in sink.calls] if aggregated else (), at=self.at)
+        refuse_changing_input(
+            self.read.node,
+            [named.call for named in sink.calls] if aggregated else (),
+            at=self.read_at,
+        )
         top = self._operators(node, chosen, keys if aggregated else None, sink, having)
         if limit is not None:
             top = self._top_n(top, order, limit, chosen)
         shape = self._shape(top, chosen, aggregated=aggregated, over=False)
-        return self._emit(Project(input=top, columns=tuple(output.named for output in outputs)), shape)
+        return self._emit(
+            Project(input=top, columns=tuple(output.named for output in outputs)), shape
+        )
 
-    def _over_groups(self, outputs: list[Output], having: Expr | None, grouped: Grouped) -> tuple[list[Output], Expr | None]:
+    def _over_groups(
+        self, outputs: list[Output], having: Expr | None, grouped: Grouped
+    ) -> tuple[list[Output], Expr | None]:
         rewritten: list[Output] = []
         for output in outputs:
             with self.diagnostics.catching():
                 rewritten.append(replace(output, expr=grouped.over_groups(output.expr)))
+        self.diagnostics.drop_repeated()
         with self.diagnostics.catching():
             having = None if having is None else grouped.over_groups(having)
         return rewritten, having
 
-    def _operators(self, node: Logical, chosen: ChosenWindow | None, keys: Keys | None, sink: AggregateSink, having: Expr | None) -> Logical:
+    def _operators(
+        self,
+        node: Logical,
+        chosen: ChosenWindow | None,
+        keys: Keys | None,
+        sink: AggregateSink,
+        having: Expr | None,
+    ) -> Logical:
         if chosen is not None:
-            node = Windowed(input=node, window=chosen.window, partition_by=chosen.partition_by, inherited=keys.inherited if keys else ())
+            node = Windowed(
+                input=node,
+                window=chosen.window,
+                partition_by=chosen.partition_by,
+                inherited=keys.inherited if keys else (),
+            )
         if keys is not None:
             node = Aggregate(input=node, keys=keys.named, aggregates=tuple(sink.calls))
         return node if having is None else Having(input=node, predicate=having)
@@ -199,22 +272,33 @@ class _SelectBinder:
     def _distinct(self, outputs: Iterable[Output], keys: Keys, sink: AggregateSink) -> Keys:
         """SELECT DISTINCT a, b is GROUP BY a, b."""
         if sink.calls or keys.named or self.select.args["distinct"].args.get("on"):
-            raise errors.not_supported(self.at, what="DISTINCT beside GROUP BY or aggregates", instead="leave DISTINCT out")
+            raise errors.not_supported(
+                self.at, what="DISTINCT beside GROUP BY or aggregates", instead="leave DISTINCT out"
+            )
         exprs = dict.fromkeys(output.expr for output in outputs)
         row_keys = [expr for expr in exprs if not _is_window_column(expr)]
-        return Keys(tuple(Named(f"$k{place}", expr) for place, expr in enumerate(row_keys)), keys.inherited)
+        return Keys(
+            tuple(Named(f"$k{place}", expr) for place, expr in enumerate(row_keys)), keys.inherited
+        )
 
     # Parts
 
     def _refuse_beside_over(self) -> None:
-        beside = [clause for clause in ("group", "having", "distinct", "order", "limit") if self.select.args.get(clause)]
+        beside = [
+            clause
+            for clause in ("group", "having", "distinct", "order", "limit")
+            if self.select.args.get(clause)
+        ]
         if self.clauses.window or self.read.windows:
             beside.append("a window")
         if beside:
             over = has_over(self.select)
             assert over is not None
+            refuse_ranking(over, self.context("SELECT", self.scope(windowed=False)))
             span = span_of(over, self.around.source, otherwise=self.span)
-            other = {"group": "GROUP BY", "order": "ORDER BY"}.get(beside[0], beside[0].upper() if beside[0] != "a window" else beside[0])
+            other = {"group": "GROUP BY", "order": "ORDER BY"}.get(
+                beside[0], beside[0].upper() if beside[0] != "a window" else beside[0]
+            )
             raise errors.over_mixed(self.around.source.location(span), other=other)
 
     def _place(self, part: str) -> errors.Location:
@@ -230,17 +314,23 @@ class _SelectBinder:
             bound = bind_condition(clause.this, self.context("HAVING", scope, rules))
         return bound
 
-    def _order(self, outputs: list[Output], scope: Scope, rules: CallRules, grouped: Grouped, *, rows: bool) -> tuple[tuple[SortKey, ...], int | None]:
+    def _order(
+        self, outputs: list[Output], scope: Scope, rules: CallRules, grouped: Grouped, *, rows: bool
+    ) -> tuple[tuple[SortKey, ...], int | None]:
         """ORDER BY … LIMIT; one needs the other on a stream."""
         order, limit = self.select.args.get("order"), self.select.args.get("limit")
         if order is None and limit is None:
             return (), None
         if limit is None:
             instead = "a stream has no end to sort at: add LIMIT n for the first n of each window"
-            raise errors.top_n_incomplete(self._place("order"), clause="ORDER BY", missing="LIMIT", instead=instead)
+            raise errors.top_n_incomplete(
+                self._place("order"), clause="ORDER BY", missing="LIMIT", instead=instead
+            )
         if order is None:
             instead = "say which rows come first: ORDER BY n DESC LIMIT 3"
-            raise errors.top_n_incomplete(self._place("limit"), clause="LIMIT", missing="ORDER BY", instead=instead)
+            raise errors.top_n_incomplete(
+                self._place("limit"), clause="LIMIT", missing="ORDER BY", instead=instead
+            )
         scope.aliases = {output.name.lower(): output.expr for output in outputs}
         context = self.context("ORDER BY", scope, rules)
         keys = []
@@ -251,49 +341,104 @@ class _SelectBinder:
 
     def _sort_key(self, item: exp.Expression, outputs: list[Output], context: Context) -> SortKey:
         inner = item.this
-        if isinstance(inner, exp.Literal) and inner.name.isdecimal() and 1 <= int(inner.name) <= len(outputs):
+        if (
+            isinstance(inner, exp.Literal)
+            and inner.name.isdecimal()
+            and 1 <= int(inner.name) <= len(outputs)
+        ):
             place = int(inner.name) - 1
             return replace(sort_key(item, context), expr=outputs[place].expr)
-        chosen = [output for output in outputs if isinstance(inner, exp.Column) and not inner.table and output.name.lower() == inner.name.lower()]
+        chosen = [
+            output
+            for output in outputs
+            if isinstance(inner, exp.Column)
+            and not inner.table
+            and output.name.lower() == inner.name.lower()
+        ]
         if chosen:
-            return replace(sort_key(exp.Ordered(this=exp.null(), **{k: v for k, v in item.args.items() if k != "this"}), context), expr=chosen[0].expr)
+            return replace(
+                sort_key(
+                    exp.Ordered(
+                        this=exp.null(), **{k: v for k, v in item.args.items() if k != "this"}
+                    ),
+                    context,
+                ),
+                expr=chosen[0].expr,
+            )
         return sort_key(item, context)
 
     def _limit(self, limit: exp.Expression) -> int:
         count = limit.expression
-        if not (isinstance(count, exp.Literal) and not count.is_string and count.name.isdecimal() and 0 < int(count.name) < 2**31):
-            raise errors.argument_not_constant(self._place("limit"), argument="the count", function="LIMIT", expected="whole number above zero")
+        if not (
+            isinstance(count, exp.Literal)
+            and not count.is_string
+            and count.name.isdecimal()
+            and 0 < int(count.name) < 2**31
+        ):
+            raise errors.not_a_literal(
+                self._place("limit"),
+                argument="the count",
+                function="LIMIT",
+                expected="a literal whole number above zero",
+                form="",
+            )
         return int(count.name)
 
-    def _top_n(self, node: Logical, order: tuple[SortKey, ...], limit: int, chosen: ChosenWindow | None) -> Logical:
+    def _top_n(
+        self, node: Logical, order: tuple[SortKey, ...], limit: int, chosen: ChosenWindow | None
+    ) -> Logical:
         if chosen is None:
             instead = "add a window to GROUP BY: the first rows of each window are well defined"
-            raise errors.top_n_incomplete(self._place("limit"), clause="ORDER BY … LIMIT", missing="a window", instead=instead)
+            raise errors.top_n_incomplete(
+                self._place("limit"), clause="ORDER BY … LIMIT", missing="a window", instead=instead
+            )
         return TopN(input=node, order=order, limit=limit)
 
     def _timed(self, chosen: ChosenWindow | None, predicate: Expr) -> Logical:
         options = self.options(self._sources())
         own = self.options(())
-        lag = self.clauses.watermark.lag.value_us if self.clauses.watermark else own.get("watermark_lag")
-        choice = TimeChoice(expr=chosen.time if chosen else None, lag_us=lag if isinstance(lag, int) else None, options=options)
+        lag = (
+            self.clauses.watermark.lag.value_us
+            if self.clauses.watermark
+            else own.get("watermark_lag")
+        )
+        choice = TimeChoice(
+            expr=chosen.time if chosen else None,
+            lag_us=lag if isinstance(lag, int) else None,
+            options=options,
+        )
         node = attach_time(self.read.node, choice, self.around.catalog)
         return node if predicate == TRUE else Filter(input=node, predicate=predicate)
 
     def options(self, sources: Iterable[dict[str, OptionValue]]) -> dict[str, OptionValue]:
         """Options in force; without sources and defaults, those that the query itself or its section sets."""
-        own = read_options(self.clauses.options, scope=OptionScope.STREAM, source=self.around.source)
+        own = read_options(
+            self.clauses.options, scope=OptionScope.STREAM, source=self.around.source
+        )
         settings = self.around.settings
         given = list(sources)
         if not given:
             settings = replace(settings, defaults={})
-        return dict(settings.for_stream(self.around.stream, {**self.around.options, **own}, sources=given))
+        return dict(
+            settings.for_stream(self.around.stream, {**self.around.options, **own}, sources=given)
+        )
 
     def _sources(self) -> list[dict[str, OptionValue]]:
-        definitions = [self.around.catalog.find(base.name) for base in bases(self.read.node) if isinstance(base, Source)]
-        return [definition.options for definition in definitions if isinstance(definition, SourceDef)] or [{}]
+        definitions = [
+            self.around.catalog.find(base.name)
+            for base in bases(self.read.node)
+            if isinstance(base, Source)
+        ]
+        return [
+            definition.options for definition in definitions if isinstance(definition, SourceDef)
+        ] or [{}]
 
-    def _shape(self, node: Logical, chosen: ChosenWindow | None, *, aggregated: bool, over: bool) -> Shape:
-        names = [base.name for base in bases(self.read.node) if isinstance(base, (Source, StreamRef))]
+    def _shape(
+        self, node: Logical, chosen: ChosenWindow | None, *, aggregated: bool, over: bool
+    ) -> Shape:
+        names = [
+            base.name for base in bases(self.read.node) if isinstance(base, (Source, StreamRef))
+        ]
         return Shape(
             window=chosen.window if chosen else None,
             spelling=chosen.syntax if chosen else None,
@@ -307,8 +452,17 @@ class _SelectBinder:
     def _emit(self, node: Logical, shape: Shape) -> Emission:
         emit, kind = choose_emit(self.clauses, shape, self.around.source, fallback=self.span)
         option = self.options(self._sources()).get("allowed_lateness", 0)
-        option_us = option if isinstance(option, int) and not isinstance(shape.window, Counting) else 0
-        lateness_us = choose_lateness(self.clauses, shape, emit, option_us=option_us, source=self.around.source)
+        option_us = (
+            option if isinstance(option, int) and not isinstance(shape.window, Counting) else 0
+        )
+        lateness_us = choose_lateness(
+            self.clauses,
+            shape,
+            emit,
+            option_us=option_us,
+            source=self.around.source,
+            fallback=self.span,
+        )
         return Emission(input=node, emit=emit, kind=kind, lateness_us=lateness_us)
 
 
@@ -319,5 +473,3 @@ def _time_name(chosen: ChosenWindow | None) -> str:
 
 def _is_window_column(expr: Expr) -> bool:
     return getattr(expr, "name", "").startswith("$window_")
-
-

@@ -8,7 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tidegate import errors
-from tidegate.model.options import CONNECTORS, OPTIONS, BadValue, ConnectorSpec, OptionSpec, OptionValue, Scope
+from tidegate.model.options import (
+    CONNECTORS,
+    OPTIONS,
+    BadValue,
+    ConnectorSpec,
+    OptionSpec,
+    OptionValue,
+    Scope,
+)
 from tidegate.sql.source import SourceText
 from tidegate.sql.statements import Option
 
@@ -38,7 +46,9 @@ class Settings:
         return {**merged, **self.transforms.get(name, {}), **own, **self.session}
 
 
-def read_option(option: Option, *, scope: Scope, source: SourceText, connector: ConnectorSpec | None = None) -> tuple[str, OptionValue]:
+def read_option(
+    option: Option, *, scope: Scope, source: SourceText, connector: ConnectorSpec | None = None
+) -> tuple[str, OptionValue]:
     """Name and normal value of one option, refused at its place in the text."""
     at = source.location(option.key.span)
     name = option.key.text.removeprefix(_SIDE_PREFIX)
@@ -48,14 +58,26 @@ def read_option(option: Option, *, scope: Scope, source: SourceText, connector: 
     spec = spec or OPTIONS.get(name.lower())
     if spec is None:
         known = [*OPTIONS, *((own.name for own in connector.options) if connector else ())]
-        where = f"connector {connector.name}" if connector and scope is not Scope.STREAM else f"a {scope}"
-        raise errors.unknown_option(at, where=where, name=option.key.text, hint=errors.nearest(name, known))
+        where = (
+            f"connector {connector.name}"
+            if connector and scope is not Scope.STREAM
+            else f"a {scope}"
+        )
+        owners = [other.name for other in CONNECTORS.values() if other.option(name)]
+        if connector and connector.name == "memory" and owners:
+            hint = f"name the connector: connector = '{owners[0]}'"
+            raise errors.unknown_option(at, where=where, name=option.key.text, hint=hint)
+        raise errors.unknown_option(
+            at, where=where, name=option.key.text, hint=errors.nearest(name, known)
+        )
     _refuse_scope(spec, scope, at)
     try:
         return spec.name, spec.read(option.value)
     except BadValue as problem:
         place = source.location(option.span)
-        raise errors.bad_option_value(place, name=spec.name, value=repr(option.value), problem=problem) from None
+        raise errors.bad_option_value(
+            place, name=spec.name, value=repr(option.value), problem=problem
+        ) from None
 
 
 def _refuse_scope(spec: OptionSpec, scope: Scope, at: errors.Location) -> None:
@@ -64,11 +86,21 @@ def _refuse_scope(spec: OptionSpec, scope: Scope, at: errors.Location) -> None:
         raise errors.misplaced_option(at, name=spec.name, scope=scope, scopes=scopes)
 
 
-def read_options(options: Iterable[Option], *, scope: Scope, source: SourceText, connector: ConnectorSpec | None = None) -> dict[str, OptionValue]:
-    return dict(read_option(option, scope=scope, source=source, connector=connector) for option in options)
+def read_options(
+    options: Iterable[Option],
+    *,
+    scope: Scope,
+    source: SourceText,
+    connector: ConnectorSpec | None = None,
+) -> dict[str, OptionValue]:
+    return dict(
+        read_option(option, scope=scope, source=source, connector=connector) for option in options
+    )
 
 
-def read_connector(options: Iterable[Option], *, scope: Scope, source: SourceText, place: errors.Location) -> tuple[ConnectorSpec, dict[str, OptionValue]]:
+def read_connector(
+    options: Iterable[Option], *, scope: Scope, source: SourceText, place: errors.Location
+) -> tuple[ConnectorSpec, dict[str, OptionValue]]:
     """The connector that `connector = '…'` names (memory if none), and all other options."""
     given = list(options)
     named = next((option for option in given if option.key.text.lower() == "connector"), None)
@@ -77,7 +109,12 @@ def read_connector(options: Iterable[Option], *, scope: Scope, source: SourceTex
     values = read_options(rest, scope=scope, source=source, connector=connector)
     for spec in connector.options:
         if spec.required and spec.name not in values:
-            raise errors.missing_option(place, connector=connector.name, option=spec.name, hint=f"add '{spec.name}' = '…' to WITH: {spec.doc}")
+            raise errors.missing_option(
+                place,
+                connector=connector.name,
+                option=spec.name,
+                hint=f"add '{spec.name}' = '…' to WITH: {spec.doc}",
+            )
     return connector, values
 
 
@@ -85,9 +122,13 @@ def _connector(option: Option, scope: Scope, source: SourceText) -> ConnectorSpe
     connector = CONNECTORS.get(str(option.value).lower())
     at = source.location(option.span)
     if connector is None:
-        hint = errors.nearest(str(option.value), CONNECTORS, otherwise=f"connectors are {', '.join(CONNECTORS)}")
+        hint = errors.nearest(
+            str(option.value), CONNECTORS, otherwise=f"connectors are {', '.join(CONNECTORS)}"
+        )
         raise errors.unknown_connector(at, name=option.value, hint=hint)
     if scope not in connector.roles:
         able = ", ".join(spec.name for spec in CONNECTORS.values() if scope in spec.roles)
-        raise errors.connector_cannot(at, name=connector.name, role=scope, able=f"these can: {able}")
+        raise errors.connector_cannot(
+            at, name=connector.name, role=scope, able=f"these can: {able}"
+        )
     return connector

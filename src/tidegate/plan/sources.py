@@ -13,8 +13,7 @@ from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import Declared, SourceDef, TableDef
 from tidegate.plan.coercion import coerce
 from tidegate.plan.diagnostics import Diagnostics
-from tidegate.plan.event_time import CLOCK
-from tidegate.plan.expressions import Context, bind
+from tidegate.plan.expressions import CLOCK, Context, bind
 from tidegate.plan.logical import Named
 from tidegate.plan.scope import Scope as NameScope
 from tidegate.plan.scope import ScopeInput
@@ -65,14 +64,18 @@ def bind_table(statement: CreateTable, diagnostics: Diagnostics) -> TableDef:
     )
 
 
-def _connector(statement: CreateSource | CreateTable, scope: Scope, diagnostics: Diagnostics) -> tuple[ConnectorSpec | None, dict[str, OptionValue]]:
+def _connector(
+    statement: CreateSource | CreateTable, scope: Scope, diagnostics: Diagnostics
+) -> tuple[ConnectorSpec | None, dict[str, OptionValue]]:
     place = statement.source.location(statement.name.span)
     with diagnostics.catching():
         return read_connector(statement.options, scope=scope, source=statement.source, place=place)
     return None, {}
 
 
-def _refuse_unknown_columns(options: dict[str, OptionValue], physical: Schema, statement: CreateSource) -> None:
+def _refuse_unknown_columns(
+    options: dict[str, OptionValue], physical: Schema, statement: CreateSource
+) -> None:
     """`event_time_field` and `dedup_key` name columns."""
     for option in statement.options:
         name = option.key.text.lower()
@@ -81,11 +84,19 @@ def _refuse_unknown_columns(options: dict[str, OptionValue], physical: Schema, s
         for column in str(options.get(name, "")).split(","):
             if physical.find(column.strip()) is None:
                 at = statement.source.location(option.span)
-                hint = errors.nearest(column.strip(), physical.names, otherwise=f"columns are {', '.join(physical.names)}")
+                hint = errors.nearest(
+                    column.strip(),
+                    physical.names,
+                    otherwise=f"columns are {', '.join(physical.names)}",
+                )
                 raise errors.unknown_column(at, name=column.strip(), hint=hint)
 
 
-def _bind_columns(definitions: Sequence[ColumnDef], statement: CreateSource | CreateTable, diagnostics: Diagnostics) -> tuple[Schema, tuple[Named, ...]]:
+def _bind_columns(
+    definitions: Sequence[ColumnDef],
+    statement: CreateSource | CreateTable,
+    diagnostics: Diagnostics,
+) -> tuple[Schema, tuple[Named, ...]]:
     source = statement.source
     with diagnostics.catching():
         _refuse_names(definitions, source)
@@ -98,7 +109,9 @@ def _bind_columns(definitions: Sequence[ColumnDef], statement: CreateSource | Cr
     diagnostics.raise_first()
     schema = Schema(tuple(physical))
     if not physical and not any(definition.expr for definition in definitions):
-        raise errors.unexpected_token(source.location(statement.span), expected="at least one column", got="none")
+        raise errors.unexpected_token(
+            source.location(statement.span), expected="at least one column", got="none"
+        )
     columns = []
     for definition in definitions:
         with diagnostics.catching():
@@ -124,8 +137,10 @@ def _bind_column(definition: ColumnDef, physical: Schema, source: SourceText) ->
         assert column is not None
         return Named(definition.name.text, Field(column.name, column.type))
     scope = NameScope(source=source, inputs=(ScopeInput("", physical),))
-    context = Context(scope=scope, clause="a computed column", call=CallRules().bind, within=definition.span)
-    expr = CLOCK if is_proctime(definition.expr) else bind(definition.expr, context)
+    context = Context(
+        scope=scope, clause="a computed column", call=CallRules().bind, within=definition.span
+    )
+    expr = bind(definition.expr, context)
     if expr.type is Scalar.INTERVAL:
         raise errors.interval_column(context.at(definition.expr))
     if definition.type is not None:
@@ -136,32 +151,46 @@ def _bind_column(definition: ColumnDef, physical: Schema, source: SourceText) ->
     return Named(definition.name.text, expr)
 
 
-def is_proctime(node: exp.Expression) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.lower() == "proctime" and not node.expressions
-
-
-def _bind_watermark(definition: WatermarkDef, physical: Schema, columns: tuple[Named, ...], source: SourceText) -> Declared:
+def _bind_watermark(
+    definition: WatermarkDef, physical: Schema, columns: tuple[Named, ...], source: SourceText
+) -> Declared:
     """`WATERMARK FOR ts [AS ts - INTERVAL …]`: a column of type TIMESTAMP, and how far the watermark stays behind."""
     name = definition.column
     visible = Schema(tuple(named.column for named in columns))
     column = visible.find(name.text)
     at = source.location(name.span)
     if column is None:
-        hint = errors.nearest(name.text, visible.names, otherwise=f"columns are {', '.join(visible.names)}")
+        hint = errors.nearest(
+            name.text, visible.names, otherwise=f"columns are {', '.join(visible.names)}"
+        )
         raise errors.unknown_column(at, name=name, hint=hint)
     if column.type is not Scalar.TIMESTAMP:
-        raise errors.watermark_target(at, name=name, problem=f"it is {column.type}, and must be TIMESTAMP", hint=_as_timestamp(name.text, column))
+        raise errors.watermark_target(
+            at,
+            name=name,
+            problem=f"it is {column.type}, and must be TIMESTAMP",
+            hint=_as_timestamp(name.text, column),
+        )
     made = {named.name: named.expr for named in columns}
     expr = made[column.name]
     if expr == CLOCK:
-        raise errors.watermark_target(at, name=name, problem="a PROCTIME() column has the clock for its watermark")
+        raise errors.watermark_target(
+            at, name=name, problem="a PROCTIME() column has the clock for its watermark"
+        )
     if definition.expr is None:
         return Declared(expr=expr, column=column.name, lag_us=None)
     scope = NameScope(source=source, inputs=(ScopeInput("", visible),))
-    context = Context(scope=scope, clause="WATERMARK", call=CallRules().bind, within=definition.span)
+    context = Context(
+        scope=scope, clause="WATERMARK", call=CallRules().bind, within=definition.span
+    )
     lag_us = _lag_us(bind(definition.expr, context), Field(column.name, column.type))
     if lag_us is None or lag_us < 0:
-        raise errors.watermark_target(context.at(definition.expr), name=name, problem="it must be the column minus a literal INTERVAL")
+        problem = (
+            "it must be the column minus a literal INTERVAL"
+            if lag_us is None
+            else "its lag must not be negative"
+        )
+        raise errors.watermark_target(context.at(definition.expr), name=name, problem=problem)
     return Declared(expr=expr, column=column.name, lag_us=lag_us)
 
 
@@ -175,11 +204,13 @@ def _lag_us(expr: Expr, column: Field) -> int | None:
     if expr == column:
         return 0
     match expr:
-        case Call(function="-", args=(Field(name=name), Literal(value=int(lag), type=Scalar.INTERVAL))) if name == column.name:
+        case Call(
+            function="-", args=(Field(name=name), Literal(value=int(lag), type=Scalar.INTERVAL))
+        ) if name == column.name:
             return lag
-        case Call(function="+", args=(Field(name=name), Literal(value=int(lag), type=Scalar.INTERVAL))) if name == column.name:
+        case Call(
+            function="+", args=(Field(name=name), Literal(value=int(lag), type=Scalar.INTERVAL))
+        ) if name == column.name:
             return -lag
         case _:
             return None
-
-

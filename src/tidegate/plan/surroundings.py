@@ -52,6 +52,7 @@ class Surroundings:
             lateness=own.lateness or outer.lateness,
             lateness_span=own.lateness_span or outer.lateness_span,
             late_to=own.late_to or outer.late_to,
+            late_to_span=own.late_to_span or outer.late_to_span,
             emit=own.emit or outer.emit,
             options=(*own.options, *outer.options),
         )

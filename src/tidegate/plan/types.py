@@ -35,7 +35,19 @@ _NAMES: dict[str, DataType] = {
     "DATETIME": Scalar.TIMESTAMP,
 }
 _KNOWN = (
-    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "REAL", "DOUBLE", "DECIMAL", "VARCHAR", "STRING", "BINARY"),
+    *(
+        "BOOLEAN",
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "REAL",
+        "DOUBLE",
+        "DECIMAL",
+        "VARCHAR",
+        "STRING",
+        "BINARY",
+    ),
     *("DATE", "TIMESTAMP", "ARRAY", "MAP", "STRUCT"),
 )
 _DECIMAL_DEFAULT = (18, 3)
@@ -53,7 +65,10 @@ def bind_type(node: exp.DataType, source: SourceText, *, otherwise: Span | None 
         case "ARRAY" | "LIST" if len(node.expressions) == 1:
             return Array(_nested(node.expressions[0], source, span))
         case "MAP" if len(node.expressions) == 2:
-            return Map(_nested(node.expressions[0], source, span), _nested(node.expressions[1], source, span))
+            return Map(
+                _nested(node.expressions[0], source, span),
+                _nested(node.expressions[1], source, span),
+            )
         case "STRUCT" if node.expressions:
             return _struct(node, source, span)
         case _:
@@ -61,7 +76,10 @@ def bind_type(node: exp.DataType, source: SourceText, *, otherwise: Span | None 
 
 
 def _plain(node: exp.DataType, name: str, source: SourceText, span: Span) -> DataType:
-    if name in _NAMES and (name.startswith(("TIMESTAMP", "VARCHAR", "CHAR", "VARBINARY", "BINARY")) or not node.expressions):
+    if name in _NAMES and (
+        name.startswith(("TIMESTAMP", "VARCHAR", "CHAR", "VARBINARY", "BINARY"))
+        or not node.expressions
+    ):
         _parameters(node, source, span)
         return _NAMES[name]
     written = str(node.args.get("kind") or name)
@@ -71,7 +89,9 @@ def _plain(node: exp.DataType, name: str, source: SourceText, span: Span) -> Dat
 
 def _nested(node: exp.Expression, source: SourceText, span: Span) -> DataType:
     if not isinstance(node, exp.DataType):
-        raise errors.unknown_type(source.location(span), name=node.sql(), hint=f"types are {', '.join(_KNOWN)}")
+        raise errors.unknown_type(
+            source.location(span), name=node.sql(), hint=f"types are {', '.join(_KNOWN)}"
+        )
     return bind_type(node, source, otherwise=span)
 
 
@@ -80,9 +100,13 @@ def _struct(node: exp.DataType, source: SourceText, span: Span) -> DataType:
     for part in node.expressions:
         kind = part.args.get("kind") if isinstance(part, exp.ColumnDef) else None
         if kind is None:
-            raise errors.bad_type_parameters(source.location(span), type="STRUCT", problem="write STRUCT<name type, …>")
+            raise errors.bad_type_parameters(
+                source.location(span), type="STRUCT", problem="write STRUCT<name type, …>"
+            )
         if part.name.lower() in (name.lower() for name, _ in fields):
-            raise errors.duplicate_name(source.location(span_of(part, source, otherwise=span)), what="field", name=part.name)
+            raise errors.duplicate_name(
+                source.location(span_of(part, source, otherwise=span)), what="field", name=part.name
+            )
         fields.append((part.name, _nested(kind, source, span)))
     return Struct(tuple(fields))
 
@@ -91,11 +115,17 @@ def _parameters(node: exp.DataType, source: SourceText, span: Span) -> list[int]
     values: list[int] = []
     for part in node.expressions:
         literal = part.this if isinstance(part, exp.DataTypeParam) else part
-        if not (isinstance(literal, exp.Literal) and not literal.is_string and literal.name.isdecimal()):
-            raise errors.bad_type_parameters(source.location(span), type=node.this.value, problem="lengths are whole numbers")
+        if not (
+            isinstance(literal, exp.Literal) and not literal.is_string and literal.name.isdecimal()
+        ):
+            raise errors.bad_type_parameters(
+                source.location(span), type=node.this.value, problem="lengths are whole numbers"
+            )
         values.append(int(literal.name))
     if node.this is exp.DType.TIMESTAMP and values and values[0] > _TIMESTAMP_DIGITS:
-        raise errors.bad_type_parameters(source.location(span), type="TIMESTAMP", problem="precision is 0 to 9")
+        raise errors.bad_type_parameters(
+            source.location(span), type="TIMESTAMP", problem="precision is 0 to 9"
+        )
     return values
 
 
@@ -116,7 +146,9 @@ def number_literal(node: exp.Literal, source: SourceText) -> Literal:
             return Literal(int(written), Scalar.BIGINT)
         number = Number(written)
     except (InvalidOperation, ValueError):
-        raise errors.bad_literal(source.location(span_of(node, source)), text=written[:40], type="number", form="") from None
+        raise errors.bad_literal(
+            source.location(span_of(node, source)), text=written[:40], type="number", form=""
+        ) from None
     _, digits, exponent = number.as_tuple()
     scale = -exponent if isinstance(exponent, int) else 0
     if "e" in written.lower() or max(len(digits), scale) > MAX_PRECISION or scale < 0:
@@ -127,7 +159,9 @@ def number_literal(node: exp.Literal, source: SourceText) -> Literal:
 def _double_literal(node: exp.Literal, written: str, source: SourceText) -> Literal:
     value = float(written)
     if value in (float("inf"), float("-inf")):
-        raise errors.literal_out_of_range(source.location(span_of(node, source)), text=written[:40], type="DOUBLE")
+        raise errors.literal_out_of_range(
+            source.location(span_of(node, source)), text=written[:40], type="DOUBLE"
+        )
     return Literal(value, Scalar.DOUBLE)
 
 
@@ -137,8 +171,16 @@ def instant_literal(written: str, kind: Scalar, *, source: SourceText, span: Spa
         instant_us = parse_instant(written)
         days = date.fromisoformat(written.strip()[:10]).toordinal() - date(1970, 1, 1).toordinal()
     except (ValueError, OverflowError):
-        form = "write it as '2026-01-31'" if kind is Scalar.DATE else "write it as '2026-01-31 12:00:00'"
-        raise errors.bad_literal(source.location(span), text=f"'{written[:40]}'", type=kind.value, form=form) from None
+        form = (
+            "write it as '2026-01-31'"
+            if kind is Scalar.DATE
+            else "write it as '2026-01-31 12:00:00'"
+        )
+        raise errors.bad_literal(
+            source.location(span), text=f"'{written[:40]}'", type=kind.value, form=form
+        ) from None
     if not MIN_EVENT_TIME_US <= instant_us <= MAX_EVENT_TIME_US:
-        raise errors.literal_out_of_range(source.location(span), text=f"'{written}'", type=kind.value)
+        raise errors.literal_out_of_range(
+            source.location(span), text=f"'{written}'", type=kind.value
+        )
     return Literal(days if kind is Scalar.DATE else instant_us, kind)

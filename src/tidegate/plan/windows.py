@@ -27,13 +27,19 @@ class ChosenWindow:
     partition_by: tuple[Expr, ...] = ()
 
 
-def bind_window(syntax: WindowSyntax, context: Context, keys: Keys, *, options: dict[str, OptionValue]) -> ChosenWindow:
+def bind_window(
+    syntax: WindowSyntax, context: Context, keys: Keys, *, options: dict[str, OptionValue]
+) -> ChosenWindow:
     """The window that was written, with its time argument and conditions bound."""
     time = None if syntax.time is None else _time(syntax, syntax.time, context)
-    partition = tuple(bind(key, replace(context, clause="PARTITION BY")) for key in syntax.partition_by)
+    partition = tuple(
+        bind(key, replace(context, clause="PARTITION BY")) for key in syntax.partition_by
+    )
     window = syntax.window
     if window is None:
-        window = Conditional(open=_condition(syntax, 0, context), close=_condition(syntax, 1, context))
+        window = Conditional(
+            open=_condition(syntax, 0, context), close=_condition(syntax, 1, context)
+        )
     if isinstance(window, Session):
         inclusive = window.inclusive or options.get("session_gap") == "inclusive"
         window = replace(window, inclusive=inclusive)
@@ -41,7 +47,9 @@ def bind_window(syntax: WindowSyntax, context: Context, keys: Keys, *, options: 
         partition = ()
     elif partition and not isinstance(window, (Counting, Conditional)):
         at = context.scope.source.location(syntax.span)
-        raise errors.not_supported(at, what=f"PARTITION BY in {syntax.spelling}", instead="group by the keys instead")
+        raise errors.not_supported(
+            at, what=f"PARTITION BY in {syntax.spelling}", instead="group by the keys instead"
+        )
     return ChosenWindow(window=window, syntax=syntax, time=time, partition_by=partition)
 
 
@@ -58,7 +66,9 @@ def _time(syntax: WindowSyntax, node: exp.Expression, context: Context) -> Expr:
         named = node.name if isinstance(node, exp.Column) else "this"
         instead = "convert it: TO_TIMESTAMP_MS(x) for milliseconds, TO_TIMESTAMP_S(x) for seconds"
         at = context.at(node)
-        raise errors.time_argument(at, window=syntax.spelling, name=named, type=time.type, instead=instead)
+        raise errors.time_argument(
+            at, window=syntax.spelling, name=named, type=time.type, instead=instead
+        )
     return time
 
 
@@ -68,14 +78,22 @@ def _condition(syntax: WindowSyntax, place: int, context: Context) -> Expr:
     if condition.type is not Scalar.BOOLEAN:
         argument = ("open", "close")[place]
         at = context.at(node)
-        raise errors.condition_on_own_rows(at, argument=argument, window=syntax.spelling, got=condition.type)
+        raise errors.condition_on_own_rows(
+            at, argument=argument, window=syntax.spelling, got=condition.type
+        )
     return condition
 
 
-def _refuse_other_partition(syntax: WindowSyntax, partition: tuple[Expr, ...], keys: Keys, context: Context) -> None:
+def _refuse_other_partition(
+    syntax: WindowSyntax, partition: tuple[Expr, ...], keys: Keys, context: Context
+) -> None:
     """Sessions are kept per group; a PARTITION BY that says otherwise would mean something else."""
     grouped = {named.expr for named in keys.named}
     if partition and grouped and set(partition) != grouped:
         at = context.scope.source.location(syntax.span)
         instead = "group by exactly the columns of PARTITION BY"
-        raise errors.not_supported(at, what=f"{syntax.spelling} partitioned by other columns than GROUP BY", instead=instead)
+        raise errors.not_supported(
+            at,
+            what=f"{syntax.spelling} partitioned by other columns than GROUP BY",
+            instead=instead,
+        )

@@ -48,21 +48,41 @@ def _read_emit(cursor: Cursor, clauses: Clauses) -> None:
             every = _positive(cursor, read_length(cursor)) if mode is EmitMode.EVERY else None
             clauses.emit = EmitClause(mode=mode, every=every, span=start)
             return
-    at = cursor.source.location(cursor.here() if not cursor.done else start)
-    raise errors.unknown_emit(at, got=" ".join(cursor.word(ahead) for ahead in range(2)).strip() or "(none)")
+    raise _unknown_emit(cursor)
+
+
+def _unknown_emit(cursor: Cursor) -> errors.TidegateError:
+    """Points at the first word that no mode goes on with."""
+    right = max(_matching(cursor, words) for words, _ in _EMIT_MODES)
+    got = " ".join(cursor.word(ahead) for ahead in range(right + 1)).strip()
+    cursor.position += right
+    at = cursor.source.location(cursor.here())
+    return errors.unknown_emit(at, got=got if not cursor.done else f"{got} (it ends here)".strip())
+
+
+def _matching(cursor: Cursor, words: tuple[str, ...]) -> int:
+    """How many of the words stand here, one after the other."""
+    count = 0
+    while count < len(words) and cursor.word(count) == words[count]:
+        count += 1
+    return count
 
 
 def _positive(cursor: Cursor, length: Length) -> Length:
     if length.value_us <= 0:
         at = cursor.source.location(length.span)
-        raise errors.length_not_positive(at, argument="interval", window="EMIT EVERY", value=f"{length.value_us} µs")
+        raise errors.length_not_positive(
+            at, argument="interval", window="EMIT EVERY", value=f"{length.value_us} µs"
+        )
     return length
 
 
 def _not_negative(cursor: Cursor, length: Length, what: str) -> Length:
     if length.value_us < 0:
         at = cursor.source.location(length.span)
-        raise errors.length_negative(at, argument=what, window="the query", value=f"{length.value_us} µs")
+        raise errors.length_negative(
+            at, argument=what, window="the query", value=f"{length.value_us} µs"
+        )
     return length
 
 
@@ -77,6 +97,7 @@ def _read_lateness(cursor: Cursor, clauses: Clauses) -> None:
 
 def _read_late_data(cursor: Cursor, clauses: Clauses) -> None:
     _once(cursor, "LATE DATA TO", clauses.late_to is not None)
+    clauses.late_to_span = cursor.here()
     cursor.expect("LATE", "DATA", "TO")
     clauses.late_to = cursor.name("the name of a sink")
 
@@ -91,7 +112,11 @@ def _read_watermark(cursor: Cursor, clauses: Clauses) -> None:
     _once(cursor, "WATERMARK", clauses.watermark is not None)
     cursor.expect("WATERMARK", "(")
     lag = _not_negative(cursor, read_length(cursor), "watermark lag")
-    lateness = _not_negative(cursor, read_length(cursor), "allowed lateness") if cursor.accept(",") else None
+    lateness = (
+        _not_negative(cursor, read_length(cursor), "allowed lateness")
+        if cursor.accept(",")
+        else None
+    )
     cursor.expect(")")
     clauses.watermark = WatermarkClause(lag=lag, lateness=lateness, span=start)
 
@@ -101,11 +126,16 @@ def _read_window(cursor: Cursor, clauses: Clauses) -> None:
     start = cursor.here()
     _once(cursor, "WINDOW", clauses.window is not None)
     cursor.expect("WINDOW")
+    kind_span = cursor.here()
     kind = cursor.name("TUMBLING, HOPPING, CUMULATING, SESSION or SLIDING").text.upper()
     spelling = CLAUSE_SPELLINGS.get(kind)
     if spelling is None:
-        hint = errors.nearest(kind, CLAUSE_SPELLINGS, otherwise="windows are " + ", ".join(CLAUSE_SPELLINGS))
-        raise errors.unknown_function(cursor.source.location(start), name=f"WINDOW {kind}", hint=hint)
+        hint = errors.nearest(
+            kind, CLAUSE_SPELLINGS, otherwise="windows are " + ", ".join(CLAUSE_SPELLINGS)
+        )
+        raise errors.unknown_function(
+            cursor.source.location(kind_span), name=f"WINDOW {kind}", hint=hint
+        )
     lengths: dict[str, int] = {}
     places: dict[str, Span] = {}
     time: list[exp.Expression] = []
@@ -114,15 +144,27 @@ def _read_window(cursor: Cursor, clauses: Clauses) -> None:
         cursor.accept(",")
         if not _read_common(cursor, clauses, time):
             _read_argument(cursor, spelling.arguments, lengths, places)
-    missing = [argument for argument in spelling.arguments[: spelling.required] if argument.lower() not in lengths]
+    missing = [
+        argument
+        for argument in spelling.arguments[: spelling.required]
+        if argument.lower() not in lengths
+    ]
     if missing:
-        at = cursor.source.location(start)
-        raise errors.wrong_arity(at, function=spelling.name, expected=" and ".join(spelling.arguments[: spelling.required]), got=", ".join(lengths).upper() or "nothing", form=f"write {missing[0]} INTERVAL '1' MINUTE inside the parentheses")
+        at = cursor.source.location(kind_span)
+        raise errors.wrong_arity(
+            at,
+            function=spelling.name,
+            expected=" and ".join(spelling.arguments[: spelling.required]),
+            got=f"just {', '.join(lengths).upper()}" if lengths else "nothing",
+            form=f"write {missing[0]} INTERVAL '1' MINUTE inside the parentheses",
+        )
     while _read_common(cursor, clauses, time):
         pass
     window = build_window(spelling, lengths, source=cursor.source, places=places, otherwise=start)
     span = Span(start.start, start.end)
-    clauses.window = WindowSyntax(spelling=spelling.name, span=span, window=window, time=time[0] if time else None)
+    clauses.window = WindowSyntax(
+        spelling=spelling.name, span=span, window=window, time=time[0] if time else None
+    )
 
 
 def _read_common(cursor: Cursor, clauses: Clauses, time: list[exp.Expression]) -> bool:
@@ -134,7 +176,9 @@ def _read_common(cursor: Cursor, clauses: Clauses, time: list[exp.Expression]) -
         return False
     _once(cursor, "ON", bool(time))
     cursor.expect("ON")
-    tokens = cursor.balanced(lambda at: at.word() in _PARTS or at.word() == "," or begins_clause(at))
+    tokens = cursor.balanced(
+        lambda at: at.word() in _PARTS or at.word() == "," or begins_clause(at)
+    )
     if not tokens:
         raise cursor.unexpected("an expression")
     time.append(parse_expression(cursor.source, tokens))
@@ -146,7 +190,9 @@ def _read_argument(
 ) -> None:
     if cursor.word() in _FOREIGN_ARGUMENTS:
         clause, instead = _FOREIGN_ARGUMENTS[cursor.word()]
-        raise errors.foreign_clause(cursor.source.location(cursor.here()), clause=clause, instead=instead)
+        raise errors.foreign_clause(
+            cursor.source.location(cursor.here()), clause=clause, instead=instead
+        )
     argument = "SLIDE" if cursor.sees("ADVANCE", "BY") and "SLIDE" in arguments else cursor.word()
     if argument not in arguments:
         raise cursor.unexpected(" or ".join(arguments))
@@ -179,7 +225,9 @@ def _read_timestamp_by(cursor: Cursor, _clauses: Clauses) -> None:
 
 _CLAUSES = (
     _Clause(lambda at: at.sees("EMIT") and at.word(1) not in (".", "(", ","), _read_emit),
-    _Clause(lambda at: at.word() in ("ALLOW", "ALLOWED") and at.word(1) == "LATENESS", _read_lateness),
+    _Clause(
+        lambda at: at.word() in ("ALLOW", "ALLOWED") and at.word(1) == "LATENESS", _read_lateness
+    ),
     _Clause(lambda at: at.sees("LATE", "DATA"), _read_late_data),
     _Clause(lambda at: at.sees("WINDOW") and at.word(2) == "(", _read_window),
     _Clause(lambda at: at.sees("WATERMARK", "("), _read_watermark),
@@ -194,7 +242,10 @@ _NOT_BEFORE_A_CLAUSE = frozenset(
 
 def begins_clause(cursor: Cursor) -> bool:
     """Whether a streaming clause begins here; where an operand is due, such a word is an ordinary name."""
-    if cursor.word(-1).replace(" ", "-") in _NOT_BEFORE_A_CLAUSE or cursor.kind() is TokenType.IDENTIFIER:
+    if (
+        cursor.word(-1).replace(" ", "-") in _NOT_BEFORE_A_CLAUSE
+        or cursor.kind() is TokenType.IDENTIFIER
+    ):
         return False
     return any(clause.begins(cursor) for clause in _CLAUSES)
 

@@ -10,7 +10,18 @@ from tidegate.sql.lint import refuse_gaps
 from tidegate.sql.source import Span
 from tidegate.sql.statements import ColumnDef, WatermarkDef
 
-_CONSTRAINTS = ("PRIMARY", "PRIMARY KEY", "UNIQUE", "FOREIGN", "FOREIGN KEY", "CONSTRAINT", "CHECK", "METADATA", "DEFAULT", "REFERENCES")
+_CONSTRAINTS = (
+    "PRIMARY",
+    "PRIMARY KEY",
+    "UNIQUE",
+    "FOREIGN",
+    "FOREIGN KEY",
+    "CONSTRAINT",
+    "CHECK",
+    "METADATA",
+    "DEFAULT",
+    "REFERENCES",
+)
 
 
 def read_columns(
@@ -24,9 +35,13 @@ def read_columns(
         if cursor.sees("WATERMARK", "FOR"):
             if not watermark_allowed:
                 where = "watermarks belong to CREATE SOURCE"
-                raise errors.misplaced_clause(cursor.source.location(cursor.here()), clause="WATERMARK", where=where)
+                raise errors.misplaced_clause(
+                    cursor.source.location(cursor.here()), clause="WATERMARK", where=where
+                )
             if watermarks:
-                raise errors.repeated_clause(cursor.source.location(cursor.here()), clause="WATERMARK FOR")
+                raise errors.repeated_clause(
+                    cursor.source.location(cursor.here()), clause="WATERMARK FOR"
+                )
             watermarks.append(_read_watermark(cursor))
         else:
             columns.append(_read_column(cursor))
@@ -48,7 +63,7 @@ def _read_watermark(cursor: Cursor) -> WatermarkDef:
 def _read_column(cursor: Cursor) -> ColumnDef:
     _refuse_constraint(cursor)
     name = cursor.name("a column")
-    type_tokens = cursor.balanced(lambda at: at.word() in (",", "NOT", "NULL", "AS", *_CONSTRAINTS))
+    type_tokens = _type_tokens(cursor)
     _refuse_constraint(cursor)
     nullable = not cursor.accept("NOT", "NULL")
     if nullable:
@@ -58,20 +73,42 @@ def _read_column(cursor: Cursor) -> ColumnDef:
     if not type_tokens and expr is None:
         raise cursor.unexpected(f"a type for column {name}")
     kind = parse_type(cursor, type_tokens) if type_tokens else None
-    return ColumnDef(name=name, type=kind, expr=expr, nullable=nullable, span=cursor.since(name.span))
+    return ColumnDef(
+        name=name, type=kind, expr=expr, nullable=nullable, span=cursor.since(name.span)
+    )
+
+
+def _type_tokens(cursor: Cursor) -> list[Token]:
+    """Everything up to NOT NULL, AS, a comma or the end, where these are not inside `<…>`."""
+    start = cursor.position
+    angles = 0
+
+    def ends(at: Cursor) -> bool:
+        nonlocal angles
+        angles += at.word().count("<") - at.word().count(">")
+        return angles <= 0 and at.word() in (",", "NOT", "NULL", "AS", *_CONSTRAINTS)
+
+    cursor.balanced(ends)
+    return list(cursor.tokens[start : cursor.position])
 
 
 def _refuse_constraint(cursor: Cursor) -> None:
     if cursor.word() in _CONSTRAINTS and cursor.kind(1) is not None and not _is_type_ahead(cursor):
         clause = cursor.word()
         raise errors.foreign_clause(
-            cursor.source.location(cursor.here()), clause=clause, instead="columns are: name type [NOT NULL], or name AS expression"
+            cursor.source.location(cursor.here()),
+            clause=clause,
+            instead="columns are: name type [NOT NULL], or name AS expression",
         )
 
 
 def _is_type_ahead(cursor: Cursor) -> bool:
     """`check BOOLEAN` is a column; `CHECK (…)` and `PRIMARY KEY (…)` are constraints."""
-    return cursor.word(-1) in ("(", ",") and cursor.word(1) not in ("(", "KEY", "FROM") and " " not in cursor.word()
+    return (
+        cursor.word(-1) in ("(", ",")
+        and cursor.word(1) not in ("(", "KEY", "FROM")
+        and " " not in cursor.word()
+    )
 
 
 def _read_expression(cursor: Cursor) -> exp.Expression:
@@ -91,10 +128,15 @@ def parse_type(cursor: Cursor, tokens: list[Token]) -> exp.DataType:
         Token(TokenType.NULL, "NULL"),
         Token(TokenType.ALIAS, "AS"),
     ]
-    tree = parse_expression(cursor.source, [*head, *tokens, Token(TokenType.R_PAREN, ")", last.line, last.col, last.end, last.end)])
+    tree = parse_expression(
+        cursor.source,
+        [*head, *tokens, Token(TokenType.R_PAREN, ")", last.line, last.col, last.end, last.end)],
+    )
     kind = tree.args.get("to") if isinstance(tree, exp.Cast) else None
     if not isinstance(kind, exp.DataType):
         span = Span(first.start, last.end + 1)
-        raise errors.unknown_type(cursor.source.location(span), name=cursor.source.text[span.start : span.end])
+        raise errors.unknown_type(
+            cursor.source.location(span), name=cursor.source.text[span.start : span.end]
+        )
     kind.meta.update(start=first.start, end=last.end)
     return kind

@@ -75,7 +75,9 @@ class Cursor:
 
     def one_of(self, *words: str) -> str:
         if self.word() not in words:
-            raise self.unexpected(" or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words))
+            raise self.unexpected(
+                " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+            )
         self.position += 1
         return self.word(-1)
 
@@ -131,7 +133,9 @@ class Cursor:
 
     def unexpected(self, expected: str) -> errors.TidegateError:
         got = "the end" if self.done else self.tokens[self.position].text or "an empty string"
-        return errors.unexpected_token(self.source.location(self.here()), expected=expected, got=_shortened(got))
+        return errors.unexpected_token(
+            self.source.location(self.here()), expected=expected, got=_shortened(got)
+        )
 
 
 def _is_name(token: Token) -> bool:

@@ -15,6 +15,7 @@ from sqlglot.errors import TokenError
 from sqlglot.tokens import Token
 
 from tidegate import errors
+from tidegate.sql.intervals import as_calls
 from tidegate.sql.source import SourceText, Span
 
 MAX_LENGTH = 4_000_000
@@ -43,7 +44,9 @@ class Tidegate(Dialect):
 
     class Parser(Parser):
         FUNCTIONS: ClassVar = {}
-        FUNCTION_PARSERS: ClassVar = {name: Parser.FUNCTION_PARSERS[name] for name in _SPECIAL_SYNTAX}
+        FUNCTION_PARSERS: ClassVar = {
+            name: Parser.FUNCTION_PARSERS[name] for name in _SPECIAL_SYNTAX
+        }
         NO_PAREN_FUNCTIONS: ClassVar = {}
 
 
@@ -63,7 +66,9 @@ def tokenize(source: SourceText) -> list[Token]:
         text = " " + text[1:]
     for character, what in _UNREADABLE.items():
         if (place := text.find(character)) >= 0:
-            raise errors.unreadable_text(source.location(Span(place, place + 1)), problem=f"{what} is not SQL")
+            raise errors.unreadable_text(
+                source.location(Span(place, place + 1)), problem=f"{what} is not SQL"
+            )
     try:
         tokens = _DIALECT.tokenize(text)
     except (TokenError, ValueError, OverflowError):
@@ -72,7 +77,10 @@ def tokenize(source: SourceText) -> list[Token]:
     return tokens
 
 
-_QUOTED = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|(?P<open>'|\"|`|/\*)", re.DOTALL)
+_QUOTED = re.compile(
+    r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|(?P<open>'|\"|`|/\*)",
+    re.DOTALL,
+)
 _OPEN_NAMES = {"'": "string", '"': "quoted name", "`": "quoted name", "/*": "comment"}
 
 
@@ -81,8 +89,12 @@ def _untokenizable(source: SourceText, text: str) -> errors.TidegateError:
     for match in _QUOTED.finditer(text):
         if opened := match.group("open"):
             problem = f"this {_OPEN_NAMES[opened]} is never closed"
-            return errors.unreadable_text(source.location(Span(match.start(), match.end())), problem=problem)
-    return errors.unreadable_text(source.location(Span(0, 1)), problem="the text cannot be read as SQL")
+            return errors.unreadable_text(
+                source.location(Span(match.start(), match.end())), problem=problem
+            )
+    return errors.unreadable_text(
+        source.location(Span(0, 1)), problem="the text cannot be read as SQL"
+    )
 
 
 def _refuse_depth(source: SourceText, tokens: Sequence[Token]) -> None:
@@ -114,7 +126,12 @@ def parse_expression(source: SourceText, tokens: Sequence[Token]) -> exp.Express
         raise AssertionError("callers check that there is something to parse")
     tree = _parsed(source, [Token(TokenType.SELECT, "SELECT"), *tokens])
     rest = [key for key, value in tree.args.items() if value and key not in ("expressions", "kind")]
-    if not isinstance(tree, exp.Select) or rest or len(tree.expressions) != 1 or isinstance(tree.expressions[0], exp.Alias):
+    if (
+        not isinstance(tree, exp.Select)
+        or rest
+        or len(tree.expressions) != 1
+        or isinstance(tree.expressions[0], exp.Alias)
+    ):
         span = span_of_token(tokens[0]).to(span_of_token(tokens[-1]))
         raise errors.query_syntax(source.location(span), problem="this is not one expression")
     return tree.expressions[0]
@@ -124,7 +141,7 @@ def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
     parser = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE)
     whole = span_of_token(tokens[-1])
     try:
-        trees = parser.parse(list(tokens), source.text)
+        trees = parser.parse(as_calls(tokens), source.text)
     except ParseError as refusal:
         raise _syntax_error(source, tokens, refusal) from None
     except RecursionError:
@@ -137,14 +154,22 @@ def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
     return trees[0]
 
 
-def _syntax_error(source: SourceText, tokens: Sequence[Token], refusal: ParseError) -> errors.TidegateError:
+def _syntax_error(
+    source: SourceText, tokens: Sequence[Token], refusal: ParseError
+) -> errors.TidegateError:
     detail = refusal.errors[0] if refusal.errors else {}
-    at = {(token.line, token.col): token for token in tokens}.get((detail.get("line"), detail.get("col")), tokens[-1])
+    at = {(token.line, token.col): token for token in tokens}.get(
+        (detail.get("line"), detail.get("col")), tokens[-1]
+    )
     place = source.location(span_of_token(at))
     description = str(detail.get("description", refusal)).strip().rstrip(".")
-    missing = re.match(r"Required keyword: '(\w+)' missing for <class '[\w.]*\.(\w+)'>", description)
+    missing = re.match(
+        r"Required keyword: '(\w+)' missing for <class '[\w.]*\.(\w+)'>", description
+    )
     if missing:
         return errors.query_syntax(place, problem=f"something is missing after {at.text}")
     if description.startswith("Expecting "):
-        return errors.unexpected_token(place, expected=description.removeprefix("Expecting "), got=at.text)
+        return errors.unexpected_token(
+            place, expected=description.removeprefix("Expecting "), got=at.text
+        )
     return errors.query_syntax(place, problem=f"{at.text or 'this'} is unexpected here")

@@ -24,7 +24,44 @@ _ENDS = {
     TokenType.UNION, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.JOIN, TokenType.ON, TokenType.AND, TokenType.OR,
     TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.END, TokenType.EQ,
 }  # fmt: skip
-_PAIRS = {TokenType.L_PAREN: TokenType.R_PAREN, TokenType.L_BRACKET: TokenType.R_BRACKET, TokenType.L_BRACE: TokenType.R_BRACE}
+_PAIRS = {
+    TokenType.L_PAREN: TokenType.R_PAREN,
+    TokenType.L_BRACKET: TokenType.R_BRACKET,
+    TokenType.L_BRACE: TokenType.R_BRACE,
+}
+
+
+_FOREIGN: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("OVER", "(", "WHEN"), "OVER (WHEN …)", "write FILTER (WHERE …) behind the aggregate"),
+    (("MATCH_RECOGNIZE", "("), "MATCH_RECOGNIZE", "it is not supported"),
+    (
+        ("SESSION", "WITH", "GAP"),
+        "SESSION WITH GAP",
+        "write GROUP BY SESSION(ts, INTERVAL '5' MINUTE)",
+    ),
+    (
+        ("MATCH_CONDITION", "("),
+        "an ASOF join (MATCH_CONDITION)",
+        "it is not supported: join a stream with a table",
+    ),
+    (
+        ("GRACE", "PERIOD"),
+        "GRACE PERIOD",
+        "write ALLOWED LATENESS INTERVAL '10' MINUTE behind the query",
+    ),
+)
+
+
+def refuse_foreign(source: SourceText, tokens: Sequence[Token]) -> None:
+    """Refuse well-known phrases of other systems, and say what to write instead."""
+    words = [
+        token.text.upper() if token.token_type is not TokenType.STRING else "" for token in tokens
+    ]
+    for place in range(len(words)):
+        for phrase, clause, instead in _FOREIGN:
+            if tuple(words[place : place + len(phrase)]) == phrase:
+                at = source.location(span_of_token(tokens[place]))
+                raise errors.foreign_clause(at, clause=clause, instead=instead)
 
 
 def refuse_gaps(source: SourceText, tokens: Sequence[Token]) -> None:
@@ -40,8 +77,14 @@ def refuse_gaps(source: SourceText, tokens: Sequence[Token]) -> None:
 def _gap(source: SourceText, token: Token, following: Token | None) -> errors.TidegateError:
     span = span_of_token(following) if following else Span(token.end + 1, token.end + 1)
     got = following.text if following else "the end"
-    what = "a source or stream" if token.token_type in (TokenType.FROM, TokenType.JOIN) else "an expression"
-    return errors.unexpected_token(source.location(span), expected=f"{what} after {token.text}", got=got)
+    what = (
+        "a source or stream"
+        if token.token_type in (TokenType.FROM, TokenType.JOIN)
+        else "an expression"
+    )
+    return errors.unexpected_token(
+        source.location(span), expected=f"{what} after {token.text}", got=got
+    )
 
 
 def _refuse_unbalanced(source: SourceText, tokens: Sequence[Token]) -> None:
@@ -49,8 +92,14 @@ def _refuse_unbalanced(source: SourceText, tokens: Sequence[Token]) -> None:
     for token in tokens:
         if token.token_type in _PAIRS:
             expected.append((_PAIRS[token.token_type], token))
-        elif token.token_type in _PAIRS.values() and (not expected or expected.pop()[0] is not token.token_type):
-            raise errors.query_syntax(source.location(span_of_token(token)), problem=f"this {token.text} closes nothing")
+        elif token.token_type in _PAIRS.values() and (
+            not expected or expected.pop()[0] is not token.token_type
+        ):
+            raise errors.query_syntax(
+                source.location(span_of_token(token)), problem=f"this {token.text} closes nothing"
+            )
     if expected:
         opened = expected[-1][1]
-        raise errors.query_syntax(source.location(span_of_token(opened)), problem=f"this {opened.text} is never closed")
+        raise errors.query_syntax(
+            source.location(span_of_token(opened)), problem=f"this {opened.text} is never closed"
+        )

@@ -18,7 +18,9 @@ def read_options(cursor: Cursor) -> tuple[Option, ...]:
     seen: set[str] = set()
     for option in options:
         if option.key.text.lower() in seen:
-            raise errors.duplicate_name(cursor.source.location(option.key.span), what="option", name=option.key)
+            raise errors.duplicate_name(
+                cursor.source.location(option.key.span), what="option", name=option.key
+            )
         seen.add(option.key.text.lower())
     return tuple(options)
 

@@ -75,7 +75,9 @@ def parse_statement(source: SourceText) -> Statement:
         raise script.errors[0]
     if len(script.statements) != 1:
         at = source.location(Span(len(source.text), len(source.text)))
-        raise errors.unexpected_token(at, expected="one statement", got=f"{len(script.statements)} statements")
+        raise errors.unexpected_token(
+            at, expected="one statement", got=f"{len(script.statements)} statements"
+        )
     return script.statements[0]
 
 
@@ -100,14 +102,20 @@ def _defined_name(tokens: Sequence[Token]) -> list[str]:
 
 
 def _read_statement(cursor: Cursor) -> Statement:
-    if cursor.sees("SELECT") or cursor.sees("(") or (cursor.sees("WITH") and not cursor.sees("WITH", "(")):
+    if (
+        cursor.sees("SELECT")
+        or cursor.sees("(")
+        or (cursor.sees("WITH") and not cursor.sees("WITH", "("))
+    ):
         query = _read_rest_as_query(cursor)
         return Select(query=query, span=query.span, source=cursor.source)
     reader = _READERS.get(cursor.word())
     if reader is None:
         first = cursor.tokens[0]
         hint = errors.nearest(first.text, ("SELECT", *_READERS))
-        raise errors.unknown_statement(cursor.source.location(span_of_token(first)), got=first.text[:40], hint=hint)
+        raise errors.unknown_statement(
+            cursor.source.location(span_of_token(first)), got=first.text[:40], hint=hint
+        )
     start = cursor.here()
     cursor.take()
     statement = reader(cursor, start)
@@ -137,8 +145,15 @@ def _read_create(cursor: Cursor, start: Span) -> Statement:
     or_replace = cursor.accept("OR", "REPLACE")
     if cursor.accept("MATERIALIZED", "VIEW") or cursor.accept("VIEW"):
         kind = "STREAM"
+    elif cursor.word() in KINDS:
+        kind = cursor.take().text.upper()
     else:
-        kind = cursor.one_of(*KINDS, "VIEW")
+        hint = errors.nearest(cursor.word(), KINDS)
+        got = cursor.tokens[cursor.position].text if not cursor.done else "the end"
+        at = cursor.source.location(cursor.here())
+        raise errors.unexpected_token(
+            at, expected="SOURCE, TABLE, STREAM or SINK", got=got[:40], hint=hint
+        )
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     head = _Head(cursor.name(f"the name of the {kind.lower()}"), or_replace, if_not_exists)
     return _CREATORS[kind](cursor, head, start)
@@ -160,6 +175,10 @@ def _read_create_source(cursor: Cursor, head: _Head, start: Span) -> Statement:
 
 
 def _read_create_table(cursor: Cursor, head: _Head, start: Span) -> Statement:
+    if cursor.sees("AS"):
+        at = cursor.source.location(Span(start.start, head.name.span.start))
+        instead = "write CREATE STREAM … AS SELECT: what a query makes is a stream"
+        raise errors.foreign_clause(at, clause="CREATE TABLE … AS", instead=instead)
     columns, _ = read_columns(cursor, watermark_allowed=False)
     options = _read_trailing_options(cursor)
     return CreateTable(
@@ -219,12 +238,21 @@ def _read_insert(cursor: Cursor, start: Span) -> Statement:
     cursor.expect("INTO")
     target = cursor.name("the name of a source")
     columns = cursor.comma_separated(lambda: cursor.name("a column")) if cursor.sees("(") else []
+    if cursor.sees("SELECT") or cursor.sees("WITH"):
+        instead = "write CREATE STREAM … AS SELECT …, and CREATE SINK … FROM it"
+        raise errors.foreign_clause(
+            cursor.source.location(cursor.here()), clause="INSERT INTO … SELECT", instead=instead
+        )
     cursor.expect("VALUES")
     rows = [_read_row(cursor)]
     while cursor.accept(","):
         rows.append(_read_row(cursor))
     return Insert(
-        target=target, columns=tuple(columns), rows=tuple(rows), span=cursor.since(start), source=cursor.source
+        target=target,
+        columns=tuple(columns),
+        rows=tuple(rows),
+        span=cursor.since(start),
+        source=cursor.source,
     )
 
 
@@ -241,18 +269,32 @@ def _read_value(cursor: Cursor) -> exp.Expression:
 
 
 def _read_drop(cursor: Cursor, start: Span) -> Statement:
-    kind = "STREAM" if cursor.accept("MATERIALIZED", "VIEW") or cursor.accept("VIEW") else cursor.one_of(*KINDS)
+    kind = (
+        "STREAM"
+        if cursor.accept("MATERIALIZED", "VIEW") or cursor.accept("VIEW")
+        else cursor.one_of(*KINDS)
+    )
     if_exists = cursor.accept("IF", "EXISTS")
     name = cursor.name(f"the name of a {kind.lower()}")
-    return Drop(kind=kind.lower(), name=name, if_exists=if_exists, span=cursor.since(start), source=cursor.source)
+    return Drop(
+        kind=kind.lower(),
+        name=name,
+        if_exists=if_exists,
+        span=cursor.since(start),
+        source=cursor.source,
+    )
 
 
 def _read_show(cursor: Cursor, start: Span) -> Statement:
     if cursor.accept("CREATE"):
         if cursor.word() in KINDS and len(cursor.tokens) > cursor.position + 1:
             cursor.take()
-        return ShowCreate(name=cursor.name("a name"), span=cursor.since(start), source=cursor.source)
-    return Show(kind=cursor.one_of(*_PLURALS).lower(), span=cursor.since(start), source=cursor.source)
+        return ShowCreate(
+            name=cursor.name("a name"), span=cursor.since(start), source=cursor.source
+        )
+    return Show(
+        kind=cursor.one_of(*_PLURALS).lower(), span=cursor.since(start), source=cursor.source
+    )
 
 
 def _read_describe(cursor: Cursor, start: Span) -> Statement:
@@ -260,7 +302,11 @@ def _read_describe(cursor: Cursor, start: Span) -> Statement:
 
 
 def _read_explain(cursor: Cursor, start: Span) -> Statement:
-    level = cursor.one_of("LOGICAL", "PHYSICAL", "ANALYZE").lower() if cursor.word() in _LEVELS else "physical"
+    level = (
+        cursor.one_of("LOGICAL", "PHYSICAL", "ANALYZE").lower()
+        if cursor.word() in _LEVELS
+        else "physical"
+    )
     form = "text"
     if cursor.sees("FORMAT", "TEXT") or cursor.sees("FORMAT", "JSON"):
         cursor.expect("FORMAT")
@@ -269,7 +315,9 @@ def _read_explain(cursor: Cursor, start: Span) -> Statement:
         target: Name | Query = _read_rest_as_query(cursor)
     else:
         target = cursor.name("SELECT, or the name of a stream")
-    return Explain(level=level, format=form, target=target, span=cursor.since(start), source=cursor.source)
+    return Explain(
+        level=level, format=form, target=target, span=cursor.since(start), source=cursor.source
+    )
 
 
 _LEVELS = ("LOGICAL", "PHYSICAL", "ANALYZE")

@@ -5,19 +5,36 @@ word before them where a node begins with a keyword.
 """
 
 import re
+from collections.abc import Iterator
 
 from sqlglot import exp
 
 from tidegate.sql.source import SourceText, Span
 
+
+def _word(*words: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(words)})\s*$", re.IGNORECASE)
+
+
 _LEADING: dict[type[exp.Expression], re.Pattern[str]] = {
-    exp.Interval: re.compile(r"INTERVAL\s*'?$", re.IGNORECASE),
     exp.Neg: re.compile(r"-\s*$"),
-    exp.Not: re.compile(r"NOT\s*$", re.IGNORECASE),
-    exp.Case: re.compile(r"CASE\s*(?:WHEN\s*)?$", re.IGNORECASE),
-    exp.Cast: re.compile(r"(?:(?:TRY_)?CAST\s*\(|DATE|TIMESTAMP)\s*$", re.IGNORECASE),
-    exp.Extract: re.compile(r"EXTRACT\s*\(\s*\w+\s+FROM\s*$", re.IGNORECASE),
+    exp.Paren: re.compile(r"\(\s*$"),
+    exp.Kwarg: re.compile(r"\w+\s*=>\s*$"),
+    exp.PropertyEQ: re.compile(r"\w+\s*=>\s*$"),
+    exp.Not: _word("NOT"),
+    exp.Case: _word(r"CASE\s+WHEN", "CASE"),
+    exp.Cast: _word(r"CAST\s*\(", r"TRY_CAST\s*\(", "DATE", "TIMESTAMP"),
+    exp.TryCast: _word(r"TRY_CAST\s*\("),
+    exp.Extract: _word(r"EXTRACT\s*\(\s*\w+\s+FROM"),
+    exp.Subquery: re.compile(r"\(\s*$"),
+    exp.Having: _word("HAVING"),
+    exp.Order: _word(r"ORDER\s+BY"),
+    exp.Limit: re.compile(r"\bLIMIT\s*-?\s*$", re.IGNORECASE),
+    exp.Offset: _word("OFFSET"),
+    exp.Group: _word(r"GROUP\s+BY"),
+    exp.Qualify: _word("QUALIFY"),
 }
+_REACH = 200
 
 
 def own_span(node: exp.Expression) -> Span | None:
@@ -27,15 +44,25 @@ def own_span(node: exp.Expression) -> Span | None:
 
 
 def span_of(node: exp.Expression, source: SourceText, *, otherwise: Span | None = None) -> Span:
-    """From the first to the last marked part of the node, with the keyword that it begins with."""
-    marked = [span for part in node.walk() if (span := own_span(part))]
+    """From the first to the last marked part of the node, with the keywords that it begins with."""
+    marked = [(span, part) for part in node.walk() if (span := own_span(part))]
     if not marked:
         return otherwise or Span(0, 0)
-    start = min(span.start for span in marked)
-    leading = _LEADING.get(type(node))
-    if leading and (match := leading.search(source.text, max(0, start - 200), start)):
-        start = match.start()
-    return Span(start, max(span.end for span in marked))
+    first, leftmost = min(marked, key=lambda pair: pair[0].start)
+    start = first.start
+    for part in _upwards(leftmost, node):
+        leading = _LEADING.get(type(part))
+        window = source.text[max(0, start - _REACH) : start]
+        if leading and (match := leading.search(window)):
+            start -= len(window) - match.start()
+    return Span(start, max(span.end for span, _ in marked))
+
+
+def _upwards(part: exp.Expression, top: exp.Expression) -> Iterator[exp.Expression]:
+    yield part
+    while part is not top and part.parent is not None:
+        part = part.parent
+        yield part
 
 
 def head_of(node: exp.Expression, source: SourceText, *, otherwise: Span | None = None) -> Span:

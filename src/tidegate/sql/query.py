@@ -13,13 +13,26 @@ from sqlglot.tokens import Token
 from tidegate.sql.clauses import begins_clause, read_clause
 from tidegate.sql.cursor import Cursor
 from tidegate.sql.dialect import parse_expression, parse_query, span_of_token
-from tidegate.sql.lint import refuse_gaps
+from tidegate.sql.lint import refuse_foreign, refuse_gaps
 from tidegate.sql.places import own_span
 from tidegate.sql.source import SourceText
 from tidegate.sql.statements import Clauses, Query
 from tidegate.sql.windows import SPELLINGS, TABLE_SPELLINGS, WindowSyntax, window_from_arguments
 
-_AFTER_FROM = frozenset({"WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "UNION", "QUALIFY", "WINDOW", "ON", "USING"})
+_AFTER_FROM = frozenset(
+    {
+        "WHERE",
+        "GROUP BY",
+        "HAVING",
+        "ORDER BY",
+        "LIMIT",
+        "UNION",
+        "QUALIFY",
+        "WINDOW",
+        "ON",
+        "USING",
+    }
+)
 
 
 @dataclass(slots=True)
@@ -45,6 +58,7 @@ class _Separated:
 
 def read_query(source: SourceText, tokens: Sequence[Token]) -> Query:
     """The query that the tokens are, all of them."""
+    refuse_foreign(source, tokens)
     parts = _separate(Cursor(source, tokens))
     refuse_gaps(source, parts.tokens)
     tree = parse_query(source, parts.tokens)
@@ -65,7 +79,11 @@ def table_key(table: exp.Expression) -> int:
         while isinstance(inner, (exp.Subquery, exp.SetOperation)):
             inner = inner.this
         return select_key(inner)
-    span = own_span(table.this) if isinstance(table, exp.Table) and isinstance(table.this, exp.Expression) else None
+    span = (
+        own_span(table.this)
+        if isinstance(table, exp.Table) and isinstance(table.this, exp.Expression)
+        else None
+    )
     return span.start if span else -1
 
 
@@ -91,7 +109,9 @@ def _separate(cursor: Cursor) -> _Separated:
         depth += (word == "(") - (word == ")")
         if word == ")":
             selects = {level: kept for level, kept in selects.items() if level <= depth}
-        parts.tokens.append(_as_name(cursor.take()) if cursor.sees("WINDOW", "(") else cursor.take())
+        parts.tokens.append(
+            _as_name(cursor.take()) if cursor.sees("WINDOW", "(") else cursor.take()
+        )
     return parts
 
 
@@ -111,7 +131,15 @@ def _follow(select: _Select, word: str) -> None:
 
 def _begin_select(cursor: Cursor, parts: _Separated) -> Clauses:
     token = cursor.take()
-    marked = Token(token.token_type, token.text, token.line, token.col, token.start, token.end, [str(token.start)])
+    marked = Token(
+        token.token_type,
+        token.text,
+        token.line,
+        token.col,
+        token.start,
+        token.end,
+        [str(token.start)],
+    )
     parts.tokens.append(marked)
     parts.clauses[token.start] = Clauses()
     return parts.clauses[token.start]
@@ -144,7 +172,11 @@ def _read_table_window(cursor: Cursor, parts: _Separated) -> None:
         SPELLINGS[written.lower()], arguments, source=cursor.source, span=start, written=written
     )
     parts.table_windows[key] = WindowSyntax(
-        spelling=written, span=start, window=window.window, time=window.time, partition_by=partition_by
+        spelling=written,
+        span=start,
+        window=window.window,
+        time=window.time,
+        partition_by=partition_by,
     )
 
 
@@ -200,4 +232,3 @@ def _expression(cursor: Cursor, tokens: list[Token]) -> exp.Expression:
         raise cursor.unexpected("an argument")
     refuse_gaps(cursor.source, tokens)
     return parse_expression(cursor.source, tokens)
-

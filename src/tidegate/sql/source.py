@@ -38,4 +38,6 @@ class SourceText:
         end = self.text.find("\n", start)
         line_text = self.text[begin : end if end >= 0 else len(self.text)].rstrip("\r")
         width = max(1, min(span.end, begin + len(line_text)) - start)
-        return Location(self.name, self.text.count("\n", 0, start) + 1, start - begin + 1, line_text, width)
+        return Location(
+            self.name, self.text.count("\n", 0, start) + 1, start - begin + 1, line_text, width
+        )

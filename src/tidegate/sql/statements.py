@@ -51,6 +51,7 @@ class Clauses:
     lateness: Length | None = None
     lateness_span: Span | None = None
     late_to: Name | None = None
+    late_to_span: Span | None = None
     emit: EmitClause | None = None
     options: tuple[Option, ...] = ()
 

@@ -5,6 +5,7 @@ validated window. Each family of spellings keeps its own order and kind of argum
 which one was written, except to name it in a message.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,12 +13,23 @@ from sqlglot import exp
 
 from tidegate import errors
 from tidegate.model.time import DAY, HOUR, MILLISECOND, MINUTE, SECOND
-from tidegate.model.windows import Counting, Cumulating, Hopping, InvalidLength, Session, Sliding, Tumbling, Window
+from tidegate.model.windows import (
+    Counting,
+    Cumulating,
+    Hopping,
+    InvalidLength,
+    Session,
+    Sliding,
+    Tumbling,
+    Window,
+)
+from tidegate.sql.intervals import is_interval
 from tidegate.sql.lengths import CalendarLength, interval_us, length_us
 from tidegate.sql.places import head_of, span_of
 from tidegate.sql.source import SourceText, Span
 
 EKUIPER_UNITS = {"dd": DAY, "hh": HOUR, "mi": MINUTE, "ss": SECOND, "ms": MILLISECOND}
+_TIME_ZONE = re.compile(r"[A-Za-z]+/[A-Za-z_/+-]+[0-9]*|UTC|GMT")
 _UNIT_HINT = "units are " + ", ".join(f"'{unit}'" for unit in EKUIPER_UNITS)
 
 
@@ -48,13 +60,15 @@ class Spelling:
 
     @property
     def order(self) -> str:
-        """`(time, slide, size [, offset])`."""
-        optional = "".join(f" [, {argument}]" for argument in self.arguments[self.required :])
-        return f"({', '.join(self.arguments[: self.required])}{optional})"
+        """`(time, slide, size)`."""
+        return f"({', '.join(self.arguments[: self.required])})"
 
     @property
     def form(self) -> str:
-        return f"{self.name.upper() if self.arguments[0] == 'time' else self.name}{self.order}"
+        """`HOP(time, slide, size [, offset])`."""
+        optional = "".join(f" [, {argument}]" for argument in self.arguments[self.required :])
+        name = self.name.upper() if self.arguments[0] == "time" else self.name
+        return f"{name}{self.order[:-1]}{optional})"
 
 
 def _tumbling(given: Mapping[str, int]) -> Window:
@@ -66,7 +80,9 @@ def _hopping(given: Mapping[str, int]) -> Window:
 
 
 def _cumulating(given: Mapping[str, int]) -> Window:
-    return Cumulating(size_us=given["size"], step_us=given["step"], offset_us=given.get("offset", 0))
+    return Cumulating(
+        size_us=given["size"], step_us=given["step"], offset_us=given.get("offset", 0)
+    )
 
 
 def _session(given: Mapping[str, int]) -> Window:
@@ -90,7 +106,9 @@ def _spark_session(given: Mapping[str, int]) -> Window:
     return Session(gap_us=given["gap"], inclusive=True)
 
 
-def _spelling(name: str, arguments: str, build: Callable[[Mapping[str, int]], Window] | None) -> Spelling:
+def _spelling(
+    name: str, arguments: str, build: Callable[[Mapping[str, int]], Window] | None
+) -> Spelling:
     required, _, optional = arguments.partition("|")
     return Spelling(
         name=name,
@@ -139,24 +157,42 @@ def read_window(node: exp.Expression, source: SourceText) -> WindowSyntax | None
     if spelling is None:
         return None
     span = head_of(node, source)
-    return window_from_arguments(spelling, node.expressions, source=source, span=span, written=node.name)
+    return window_from_arguments(
+        spelling, node.expressions, source=source, span=span, written=node.name
+    )
 
 
 def window_from_arguments(
-    spelling: Spelling, arguments: Sequence[exp.Expression], *, source: SourceText, span: Span, written: str
+    spelling: Spelling,
+    arguments: Sequence[exp.Expression],
+    *,
+    source: SourceText,
+    span: Span,
+    written: str,
 ) -> WindowSyntax:
     """A window from argument trees, given by position or by name."""
     reader = _Arguments(spelling, source, span, written)
     given = reader.by_name(arguments)
-    lengths = {name: reader.length(name, node, given) for name, node in given.items() if name not in ("time", "unit", "open", "close")}
+    lengths = {
+        name: reader.length(name, node, given)
+        for name, node in given.items()
+        if name not in ("time", "unit", "open", "close")
+    }
     conditions = tuple(given[name] for name in ("open", "close") if name in given)
     places = {name: span_of(node, source, otherwise=span) for name, node in given.items()}
     window = build_window(spelling, lengths, source=source, places=places, otherwise=span)
-    return WindowSyntax(spelling=written, span=span, window=window, time=given.get("time"), conditions=conditions)
+    return WindowSyntax(
+        spelling=written, span=span, window=window, time=given.get("time"), conditions=conditions
+    )
 
 
 def build_window(
-    spelling: Spelling, lengths: Mapping[str, int], *, source: SourceText, places: Mapping[str, Span], otherwise: Span
+    spelling: Spelling,
+    lengths: Mapping[str, int],
+    *,
+    source: SourceText,
+    places: Mapping[str, Span],
+    otherwise: Span,
 ) -> Window | None:
     """The plan node; what it refuses is said at the argument that is wrong, in the order of this spelling."""
     if spelling.build is None:
@@ -185,7 +221,9 @@ class _Arguments:
             if name in given:
                 raise errors.duplicate_name(self._at(node), what="argument", name=name)
             given[name] = value
-        missing = [name for name in self.spelling.arguments[: self.spelling.required] if name not in given]
+        missing = [
+            name for name in self.spelling.arguments[: self.spelling.required] if name not in given
+        ]
         if missing:
             raise self._arity(len(arguments))
         return given
@@ -196,7 +234,9 @@ class _Arguments:
             name = _NAMED.get(lowered, lowered)
             if name not in self.spelling.arguments:
                 hint = errors.nearest(name, self.spelling.arguments, otherwise=self.spelling.form)
-                raise errors.unknown_option(self._at(node), where=self.written, name=node.this.name, hint=hint)
+                raise errors.unknown_option(
+                    self._at(node), where=self.written, name=node.this.name, hint=hint
+                )
             return name, node.expression
         if position >= len(self.spelling.arguments):
             raise self._arity(position + 1)
@@ -216,9 +256,12 @@ class _Arguments:
     def _at(self, node: exp.Expression) -> errors.Location:
         return self.source.location(span_of(node, self.source, otherwise=self.span))
 
-    def _refuse(self, name: str, node: exp.Expression, expected: str) -> errors.TidegateError:
+    def _refuse(
+        self, name: str, node: exp.Expression, expected: str, *, example: str
+    ) -> errors.TidegateError:
+        form = f"{self.spelling.form}; {example}"
         return errors.not_a_literal(
-            self._at(node), argument=name, function=self.written, expected=expected, form=self.spelling.form
+            self._at(node), argument=name, function=self.written, expected=expected, form=form
         )
 
     def length(self, name: str, node: exp.Expression, given: Mapping[str, exp.Expression]) -> int:
@@ -228,38 +271,61 @@ class _Arguments:
             return self._count(name, node) * self._unit(given["unit"])
         return self._interval(name, node)
 
+    def _refuse_time_zone(self, name: str, node: exp.Expression) -> None:
+        if name == "offset" and _TIME_ZONE.fullmatch(node.name):
+            instead = (
+                "windows are aligned to UTC: shift them with an offset such as INTERVAL '-8' HOUR"
+            )
+            raise errors.not_supported(
+                self._at(node), what=f"a window in a time zone ('{node.name}')", instead=instead
+            )
+
     def _unit(self, node: exp.Expression) -> int:
         text = _string(node)
         if text is None:
-            raise self._refuse("unit", node, "a string literal")
+            raise self._refuse("unit", node, "a string literal", example=_UNIT_HINT)
         if text.lower() not in EKUIPER_UNITS:
             raise errors.unknown_unit(self._at(node), unit=f"'{text}'", known=_UNIT_HINT)
         return EKUIPER_UNITS[text.lower()]
 
     def _count(self, name: str, node: exp.Expression) -> int:
         sign, number = (-1, node.this) if isinstance(node, exp.Neg) else (1, node)
-        if not (isinstance(number, exp.Literal) and not number.is_string and number.name.isdecimal()):
-            raise self._refuse(name, node, "a literal unsigned integer")
+        if not (
+            isinstance(number, exp.Literal) and not number.is_string and number.name.isdecimal()
+        ):
+            raise self._refuse(name, node, "a literal unsigned integer", example="for example 10")
         if len(number.name) > 18:
-            raise errors.literal_out_of_range(self._at(node), text=number.name, type="an unsigned integer")
+            raise errors.literal_out_of_range(
+                self._at(node), text=number.name, type="an unsigned integer"
+            )
         return sign * int(number.name)
 
     def _interval(self, name: str, node: exp.Expression) -> int:
         sign, inner = (-1, node.this) if isinstance(node, exp.Neg) else (1, node)
         try:
-            if isinstance(inner, exp.Interval):
+            if is_interval(inner):
                 return sign * interval_us(inner, self.source)
             if isinstance(inner, exp.Literal) and inner.is_string:
-                return sign * length_us(inner.name, "", source=self.source, span=span_of(inner, self.source))
+                self._refuse_time_zone(name, inner)
+                return sign * length_us(
+                    inner.name, "", source=self.source, span=span_of(inner, self.source)
+                )
         except CalendarLength as calendar:
             raise errors.calendar_length(self._at(node), unit=calendar.unit) from None
-        raise self._refuse(name, node, "a literal INTERVAL")
+        raise self._refuse(
+            name, node, "a literal INTERVAL", example="for example INTERVAL '10' SECOND"
+        )
 
 
 def _string(node: exp.Expression) -> str | None:
     """A string literal; double quotes are accepted as eKuiper writes them."""
     if isinstance(node, exp.Literal) and node.is_string:
         return node.name
-    if isinstance(node, exp.Column) and not node.table and isinstance(node.this, exp.Identifier) and node.this.args.get("quoted"):
+    if (
+        isinstance(node, exp.Column)
+        and not node.table
+        and isinstance(node.this, exp.Identifier)
+        and node.this.args.get("quoted")
+    ):
         return node.name
     return None

@@ -6,36 +6,38 @@ from tests.sql.functions.values import (
     AB,
     AI,
     AS,
-    B,
+    BOOL,
     CLOSE,
     CODES,
     COUNT,
-    FINE,
-    SMALL,
-    TINY,
-    WRITTEN,
-    D,
     DAY_POOL,
+    FINE,
     I32,
     MB,
     MILLIS,
     MONTHS,
     MS,
-    N,
     N0,
-    O,
     PART,
+    SMALL,
+    ST,
+    TINY,
+    WIDE,
+    WILD_DAY,
+    WILD_T,
+    WRITTEN,
+    B,
+    D,
+    N,
+    Pool,
     R,
     S,
-    ST,
     T,
     V,
-    WIDE,
     Y,
-    Pool,
 )
 from tidegate.model.expressions import Literal, bigint, null, text
-from tidegate.model.types import Array, DataType, Decimal, Map, Scalar, Struct
+from tidegate.model.types import Array, DataType, Decimal, Scalar, Struct
 from tidegate.sql.functions.casts import can_cast
 
 Argument = Pool | Literal
@@ -68,7 +70,7 @@ _COMPARED: Calls = (
     (D, N),
     (S, S),
     (Y, Y),
-    (O, O),
+    (BOOL, BOOL),
     (T, T),
     (T, DAY_POOL),
     (DAY_POOL, DAY_POOL),
@@ -84,7 +86,7 @@ _SAME: Calls = (
     (T, T),
     (DAY_POOL, DAY_POOL),
     (Y, Y),
-    (O, O),
+    (BOOL, BOOL),
     (V, V),
 )
 _UNITS = (
@@ -176,10 +178,7 @@ _TABLE: dict[str, Calls] = {
     "div": ((B, B), (B, I32), (B, bigint(-1)), (B, bigint(0))),
     "%": ((B, B), (D, D), (B, bigint(0)), (N, D)),
     "neg": ((B,), (N,), (WIDE,), (D,), (V,)),
-    **{
-        symbol: _COMPARED
-        for symbol in ("=", "<>", "<", "<=", ">", ">=", "is_distinct", "is_not_distinct")
-    },
+    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "is_distinct", "is_not_distinct"), _COMPARED),
     "in": (
         (B, bigint(1), bigint(7)),
         (B, B, bigint(2**53 + 1)),
@@ -188,15 +187,15 @@ _TABLE: dict[str, Calls] = {
         (T, T),
         (B, _BIGINT_NULL, bigint(1)),
     ),
-    "and": ((O, O),),
-    "or": ((O, O),),
-    "not": ((O,),),
+    "and": ((BOOL, BOOL),),
+    "or": ((BOOL, BOOL),),
+    "not": ((BOOL,),),
     "is_null": ((B,), (D,), (S,), (AS,), (ST,), (MS,)),
     "is_not_null": ((B,), (D,), (S,), (AS,), (ST,), (MS,)),
     "||": ((S, PART),),
     "like": _with(*map(text, _LIKES), _TEXT_NULL),
     "ilike": _with(*map(text, _LIKES), _TEXT_NULL),
-    **{symbol: ((B, B),) for symbol in "&|^"},
+    **dict.fromkeys("&|^", ((B, B),)),
     "~": ((B,),),
     "<<": ((B, B),),
     ">>": ((B, B),),
@@ -207,7 +206,7 @@ _TABLE: dict[str, Calls] = {
     "nanvl": ((D, D),),
     "abs": ((B,), (N,), (WIDE,), (D,)),
     "sign": ((B,), (D,), (N,)),
-    **{name: ((B,), (N,), (N0,), (WIDE,), (D,), (R,)) for name in ("ceil", "floor")},
+    **dict.fromkeys(("ceil", "floor"), ((B,), (N,), (N0,), (WIDE,), (D,), (R,))),
     **{
         name: (
             (B,),
@@ -223,9 +222,8 @@ _TABLE: dict[str, Calls] = {
         )
         for name in ("round", "truncate")
     },
-    **{
-        name: _ONE_DOUBLE
-        for name in (
+    **dict.fromkeys(
+        (
             "sqrt",
             "cbrt",
             "exp",
@@ -246,14 +244,15 @@ _TABLE: dict[str, Calls] = {
             "isnan",
             "isinf",
             "isfinite",
-        )
-    },
+        ),
+        _ONE_DOUBLE,
+    ),
     "log": ((D, D),),
     "power": ((D, D),),
     "atan2": ((D, D),),
     "pi": ((),),
-    **{name: ((S,),) for name in ("upper", "lower", "length", "reverse", "ascii")},
-    **{name: ((S,), (S, PART)) for name in ("btrim", "ltrim", "rtrim")},
+    **dict.fromkeys(("upper", "lower", "length", "reverse", "ascii"), ((S,),)),
+    **dict.fromkeys(("btrim", "ltrim", "rtrim"), ((S,), (S, PART))),
     "octet_length": ((S,), (Y,)),
     "substring": (
         (S, COUNT),
@@ -271,13 +270,13 @@ _TABLE: dict[str, Calls] = {
     "translate": ((S, PART, PART), (S, text("abc"), text("x"))),
     "concat": ((S,), (S, PART), (S, PART, _TEXT_NULL)),
     "concat_ws": ((PART, S), (PART, S, PART), (_TEXT_NULL, S)),
-    **{name: ((S, PART),) for name in ("strpos", "starts_with", "ends_with", "contains")},
+    **dict.fromkeys(("strpos", "starts_with", "ends_with", "contains"), ((S, PART),)),
     "locate": ((PART, S),),
     "split_part": ((S, PART, COUNT), (S, text(","), bigint(2))),
     "split_index": ((S, PART, COUNT), (S, text(","), bigint(1))),
     "chr": ((CODES,),),
-    **{name: ((S,), (Y,)) for name in ("md5", "sha256")},
-    **{name: ((B,), (S,), (Y,)) for name in ("to_hex", "hex")},
+    **dict.fromkeys(("md5", "sha256"), ((S,), (Y,))),
+    **dict.fromkeys(("to_hex", "hex"), ((B,), (S,), (Y,))),
     "rlike": (*_with(*map(text, _PATTERNS)), (S, _TEXT_NULL)),
     "regexp_replace": tuple(
         (S, text(one), text(two))
@@ -321,10 +320,9 @@ _TABLE: dict[str, Calls] = {
             "microsecond",
         )
     },
-    **{
-        name: _ONE_TIME
-        for name in ("dayofweek", "unix_seconds", "unix_millis", "unix_micros", "last_day")
-    },
+    **dict.fromkeys(
+        ("dayofweek", "unix_seconds", "unix_millis", "unix_micros", "last_day"), _ONE_TIME
+    ),
     **{f"to_timestamp_{unit}": ((MILLIS,),) for unit in ("s", "ms", "us", "ns")},
     "epoch_ms": ((MILLIS,), (T,)),
     "to_timestamp": ((S,), (T,), (text("2020-02-29T23:59:60.5+01:00"),)),
@@ -332,18 +330,20 @@ _TABLE: dict[str, Calls] = {
     "timestampdiff": tuple((text(unit), T, T) for unit in _UNITS),
     "timestampadd": tuple((text(unit), count, T) for unit in _UNITS for count in (MONTHS, MILLIS)),
     "add_months": ((DAY_POOL, MONTHS), (T, MONTHS), (T, bigint(-1))),
-    "date_format": tuple(
-        (T, text(pattern))
-        for pattern in (
-            "yyyy-MM-dd HH:mm:ss.SSS",
-            "yyyyMMdd'T'HHmmss.SSSSSS'Z'",
-            "EEE, dd MMM yyyy hh:mm a",
-            "EEEE MMMM DDD",
-            "'100%' ''yyyy",
-            "",
-        )
-    )
-    + ((T, _TEXT_NULL),),
+    "date_format": (
+        *tuple(
+            (T, text(pattern))
+            for pattern in (
+                "yyyy-MM-dd HH:mm:ss.SSS",
+                "yyyyMMdd'T'HHmmss.SSSSSS'Z'",
+                "EEE, dd MMM yyyy hh:mm a",
+                "EEEE MMMM DDD",
+                "'100%' ''yyyy",
+                "",
+            )
+        ),
+        (T, _TEXT_NULL),
+    ),
     "element_at": (
         (MS, PART),
         (MB, B),
@@ -408,7 +408,7 @@ CASTS = tuple(
                 N0,
                 WRITTEN,
                 Y,
-                O,
+                BOOL,
                 T,
                 DAY_POOL,
             )
@@ -419,3 +419,19 @@ CASTS = tuple(
     if can_cast(source.type, target)
 )
 EXERCISES = tuple(Exercise(name, args) for name, calls in _TABLE.items() for args in calls)
+_WILD = {T: WILD_T, DAY_POOL: WILD_DAY}
+
+
+def _wild(arg: Argument) -> Argument:
+    return _WILD.get(arg, arg) if isinstance(arg, Pool) else arg
+
+
+# Instants that no source should deliver: checked for agreement only.
+WILD_EXERCISES = tuple(
+    Exercise(exercise.function, tuple(map(_wild, exercise.args)))
+    for exercise in EXERCISES
+    if any(pool in _WILD for pool in exercise.pools)
+)
+WILD_CASTS = tuple(
+    Conversion(_WILD[cast.source], cast.target) for cast in CASTS if cast.source in _WILD
+)

@@ -4,7 +4,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import TypeVar
 
 import pyarrow as pa
@@ -28,7 +28,7 @@ def rows_of(pools: Pools) -> list[tuple[object, ...]]:
     return random.Random(7).sample(rows, _MOST_ROWS) if len(rows) > _MOST_ROWS else rows
 
 
-@lru_cache(maxsize=None)
+@cache
 def table_of(pools: Pools, *, zone: str | None = None) -> pa.Table:
     rows = rows_of(pools)
     columns = {}

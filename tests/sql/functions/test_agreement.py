@@ -1,7 +1,7 @@
 """Spark against DataFusion: every overload of every function, and every conversion, on adversarial values.
 
-DataFusion's own answers are checked against Python in `test_oracles` and `test_casts`. ANSI mode must make no difference, nor
-whether Spark compiles the expressions or interprets them: the second run changes both.
+DataFusion's own answers are checked against Python in `test_oracles` and `test_casts`. ANSI mode must make no
+difference, nor whether Spark compiles the expressions or interprets them: the second run changes both.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.sql.functions.engines import datafusion_run, spark_run
-from tests.sql.functions.exercises import CASTS, EXERCISES, Conversion, Exercise
+from tests.sql.functions.exercises import (
+    CASTS,
+    EXERCISES,
+    WILD_CASTS,
+    WILD_EXERCISES,
+    Conversion,
+    Exercise,
+)
 from tests.sql.functions.harness import (
     Pools,
     by_pools,
@@ -21,7 +28,7 @@ from tests.sql.functions.harness import (
 )
 from tidegate.sql.functions.signature import Engine
 
-_GROUPS = by_pools((*EXERCISES, *CASTS))
+_GROUPS = by_pools((*EXERCISES, *CASTS, *WILD_EXERCISES, *WILD_CASTS))
 _MODES = {
     "ansi": {},
     "interpreted": {

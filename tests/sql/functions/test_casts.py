@@ -12,7 +12,7 @@ from tests.sql.functions.harness import (
     results,
     rows_of,
 )
-from tests.sql.functions.oracles import cast_of
+from tests.sql.functions.oracles_cast import cast_of
 from tidegate.model.types import Array, Decimal, Map, Scalar, Struct
 from tidegate.sql.functions.casts import can_cast, may_fail
 from tidegate.sql.functions.signature import Engine

@@ -225,7 +225,7 @@ PART = _pool(
 Y = _pool(
     "binary", Scalar.BINARY, pa.binary(), b"", b"abc", b"\x00\xff", "é😀".encode(), b"\x80", b"\x7f"
 )
-O = _pool("boolean", Scalar.BOOLEAN, pa.bool_(), True, False)
+BOOL = _pool("boolean", Scalar.BOOLEAN, pa.bool_(), True, False)
 T = _pool("timestamp", Scalar.TIMESTAMP, pa.timestamp("us"), *INSTANTS)
 DATES = (-719162, 2932896, 0, -1, 1, 11016, 18993, 18658, -25509)
 DAY_POOL = _pool("date", Scalar.DATE, pa.date32(), *DATES)
@@ -503,4 +503,21 @@ CLOSE = _pool(
     1e38,
     1.401298464324817e-45,
     16777217.0,
+)
+
+# Beyond the years 1 to 9999, where no result is promised but that both engines give the same, and neither raises.
+WILD_T = _pool(
+    "wild_timestamp",
+    Scalar.TIMESTAMP,
+    pa.timestamp("us"),
+    MAX,
+    MIN,
+    MAX_EVENT_TIME_US + 1,
+    MIN_EVENT_TIME_US - 1,
+    0,
+    10**18,
+    -(10**18),
+)
+WILD_DAY = _pool(
+    "wild_date", Scalar.DATE, pa.date32(), 2**31 - 1, -(2**31), 2932897, -719163, 0, 10**8, -(10**8)
 )

@@ -1,8 +1,9 @@
 """Arithmetic of numbers, TIMESTAMPs and INTERVALs. Integers compute in BIGINT, and what leaves it is `overflow`.
 
-`/` is DOUBLE for all numbers (as in DuckDB), DIV and % are exact on integers; a zero divisor is `division_by_zero` for
-every type. DataFusion wraps integers around in silence and Spark raises, so both get checked forms. DECIMALs stay exact
-while the type of the result has at most 38 digits. INTERVALs stay within the distance of the years 1 and 9999.
+`/` is DOUBLE for all numbers (as in DuckDB), DIV and % are exact on integers; a zero divisor is `division_by_zero`
+for every type. DataFusion wraps integers around in silence and Spark raises, so both get checked forms. DECIMALs
+stay exact while the type of the result has at most 38 digits. INTERVALs stay within the distance of the years 1 and
+9999.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from tidegate.sql.functions.signature import (
     Overload,
     Param,
     Template,
+    entry,
     first,
     overload,
 )
@@ -68,8 +70,14 @@ def _exact_or_double(symbol: str) -> Template:
     return text
 
 
-_ADD = f"CASE WHEN ({{1}} > 0 AND {{0}} > {_BIT64} - {{1}}) OR ({{1}} < 0 AND {{0}} < {LOWEST} - {{1}}) THEN NULL ELSE {{0}} + {{1}} END"
-_SUBTRACT = f"CASE WHEN ({{1}} < 0 AND {{0}} > {_BIT64} + {{1}}) OR ({{1}} > 0 AND {{0}} < {LOWEST} + {{1}}) THEN NULL ELSE {{0}} - {{1}} END"
+_ADD = (
+    f"CASE WHEN ({{1}} > 0 AND {{0}} > {_BIT64} - {{1}}) OR ({{1}} < 0 AND {{0}} < {LOWEST} - {{1}}) "
+    "THEN NULL ELSE {0} + {1} END"
+)
+_SUBTRACT = (
+    f"CASE WHEN ({{1}} < 0 AND {{0}} > {_BIT64} + {{1}}) OR ({{1}} > 0 AND {{0}} < {LOWEST} + {{1}}) "
+    "THEN NULL ELSE {0} - {1} END"
+)
 # A product that is far from the limit as a DOUBLE is inside it; only near the limit is it computed with 38 digits.
 _MULTIPLY = (
     "CASE WHEN abs(CAST({0} AS DOUBLE) * CAST({1} AS DOUBLE)) < 9.2e18 THEN {0} * {1} "
@@ -164,8 +172,22 @@ _TIMES_INTERVALS = (
 )
 
 
+_SPELLED = {
+    "neg": "- a",
+    "not": "NOT a",
+    "~": "~ a",
+    "in": "a IN (b, c)",
+    "is_null": "a IS NULL",
+    "is_not_null": "a IS NOT NULL",
+    "is_distinct": "a IS DISTINCT FROM b",
+    "is_not_distinct": "a IS NOT DISTINCT FROM b",
+}
+
+
 def operator(name: str, doc: str, *overloads: Overload, aliases: tuple[str, ...] = ()) -> Function:
-    return Function(name=name, overloads=overloads, doc=doc, family="operators", aliases=aliases)
+    """An entry that is written as an operator, not as a call."""
+    example = _SPELLED.get(name, f"a {name.upper()} b")
+    return entry("operators", name, doc, example, *overloads, aliases=aliases)
 
 
 _NONZERO = "NULLIF({1} + 0.0e0, 0.0e0)"  # -0.0 is zero too
@@ -217,7 +239,7 @@ ARITHMETIC = (
     ),
     operator(
         "div",
-        "Integer quotient, rounded toward zero. `division_by_zero` for a zero divisor (and for the one quotient that is too large).",
+        "Integer quotient, rounded toward zero. `division_by_zero` for a zero divisor and for the lowest BIGINT DIV -1.",
         overload(
             [BIGINT, BIGINT],
             Scalar.BIGINT,

@@ -1,8 +1,8 @@
 """Arithmetic with months, and remainders that floor: what DataFusion lacks or has for the years 1677 to 2262 only.
 
-A month position puts every instant on a scale on which a month is always 31 days long: (months since year 0) · 31 days + time since
-the month began. Whole months between two instants are then a plain quotient: one more month has passed as soon as the
-same day of the month and time of day are reached.
+A month position puts every instant on a scale on which a month is always 31 days long: (months since year 0) · 31
+days + time since the month began. Whole months between two instants are then a plain quotient: one more month has
+passed as soon as the same day of the month and time of day are reached.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,10 @@
 """Conversions: which exist, and how each is written such that both engines agree and none raises.
 
-A value that does not convert gives NULL; under CAST such a row is diverted as `invalid_cast`, under TRY_CAST it stays.
-Decided here: fractions are cut off on the way to an integer, and rounded half away from zero on the way to a DECIMAL;
-TIMESTAMP to DATE is the day that the instant lies in, also before 1970; text is read by strict patterns (`readers`)
-and never by an engine's own taste. DOUBLE to VARCHAR does not exist, because engines print different digits.
+A value that does not convert gives NULL; under CAST such a row is diverted as `invalid_cast`, under TRY_CAST it
+stays. Decided here: fractions are cut off on the way to an integer, and rounded half away from zero on the way to a
+DECIMAL; TIMESTAMP to DATE is the day that the instant lies in, also before 1970; text is read by strict patterns
+(`readers`) and never by an engine's own taste. DOUBLE to VARCHAR does not exist, because engines print different
+digits.
 """
 
 from collections.abc import Callable
@@ -145,7 +146,7 @@ def _binary_to_text(sql: str, source: DataType, target: DataType, engine: Engine
 
 
 def _widens(source: DataType, target: DataType) -> bool:
-    """Nested values convert as a whole where no part can fail and engines agree on each part; DataFusion casts no MAP."""
+    """Nested values convert as a whole, where no part can fail and engines agree; DataFusion casts no MAP."""
     match source, target:
         case Array(one), Array(other):
             return _widens(one, other)

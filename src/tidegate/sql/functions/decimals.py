@@ -1,8 +1,8 @@
 """DECIMAL from and to DOUBLE and text.
 
-A DOUBLE becomes a DECIMAL by multiplying it with the power of ten of the scale and rounding the product, half away from
-zero. That is IEEE arithmetic, so it is the same everywhere; converting the shortest digits instead (as Spark does on
-its own) would depend on the version of Java.
+A DOUBLE becomes a DECIMAL by multiplying it with the power of ten of the scale and rounding the product, half away
+from zero. That is IEEE arithmetic, so it is the same everywhere; converting the shortest digits instead (as Spark
+does on its own) would depend on the version of Java.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,10 @@ def _from_small(scaled: str, target: Decimal) -> str:
 
 
 def _from_large(scaled: str) -> str:
-    """The digits (the DOUBLE 1e38 is below 10^38) of an integral DOUBLE, cut into 64, 32 and 32 bits that Spark converts exactly."""
+    """The digits of an integral DOUBLE, cut into 64, 32 and 32 bits that Spark converts exactly.
+
+    The DOUBLE next to 10^38 is below it, so it has 38 digits too.
+    """
     high = f"TRY_CAST({scaled} / 18446744073709551616e0 AS BIGINT)"
     rest = f"({scaled} - CAST({high} AS DOUBLE) * 18446744073709551616e0)"
     middle = f"TRY_CAST({rest} / 4294967296e0 AS BIGINT)"

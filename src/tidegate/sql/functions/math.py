@@ -1,7 +1,7 @@
 """Numbers. Rounding has a file of its own.
 
-Outside its domain a function gives NULL (`sqrt(-1)`, `ln(0)`, `power(0, -1)`), NaN gives NaN, and what is too large is
-infinite. Results are DOUBLE unless said otherwise; the last digits may differ between engines.
+Outside its domain a function gives NULL (`sqrt(-1)`, `ln(0)`, `power(0, -1)`), NaN gives NaN, and what is too large
+is infinite. Results are DOUBLE unless said otherwise; the last digits may differ between engines.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ def _inside(name: str, doc: str, inside: str) -> Function:
 
 
 def _power(args: Sequence[str], types: Sequence[DataType], engine: Engine) -> str:
-    """A zero base takes no negative exponent, a negative one whole exponents only; 1 is 1 to any power (not in Java)."""
+    """A zero base takes no negative exponent, a negative one whole exponents only; 1 is always 1 (not in Java)."""
     base, exponent = args
     key = datafusion_order_key(base, types[0]) if engine is Engine.DATAFUSION else base
     zero = f"{key} = 0e0 AND {exponent} < 0e0"

@@ -1,7 +1,7 @@
 """ARRAY, MAP and STRUCT. Positions start at 1, negative ones count from the end; what is not there is NULL.
 
-`field` takes the type of its result from the binder, which alone knows the name that is asked for. JSON is not here: DataFusion
-has no function that reads it.
+`field` takes the type of its result from the binder, which alone knows the name that is asked for. JSON is not
+here: DataFusion has no function that reads it.
 """
 
 from collections.abc import Sequence

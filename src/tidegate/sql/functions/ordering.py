@@ -1,6 +1,7 @@
 """Order and equality of floats: NaN equals NaN and is larger than everything, -0.0 equals 0.0.
 
-Spark and PostgreSQL have it so. DataFusion orders by bits, so its operands are normalised first, here and nowhere else.
+Spark and PostgreSQL have it so. DataFusion orders by bits, so its operands are normalised first, here and nowhere
+else.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Regular expressions, LIKE patterns and date patterns that mean the same to both engines.
 
-Java's and Rust's regular expressions share most of their notation; the rest is either rewritten here (`$`, `.`, `\\w` and
-their kin, numbered groups) or refused while the query is bound, which is why a pattern must be a literal. Decided
-here: `.` stops at line feeds only, `$` is the end of the text, `\\d \\w \\s \\b` are Unicode-aware.
+Java's and Rust's regular expressions share most of their notation; the rest is either rewritten here (`$`, `.`,
+`\\w` and their kin, numbered groups) or refused while the query is bound, which is why a pattern must be a literal.
+Decided here: `.` stops at line feeds only, `$` is the end of the text, `\\d \\w \\s \\b` are Unicode-aware.
 """
 
 import re

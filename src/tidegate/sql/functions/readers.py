@@ -1,9 +1,9 @@
 """Values from text: one strict pattern per type, the same on both engines.
 
-White space around is ignored, anything else that does not match is NULL. Times are ISO 8601: a date, or a date and a
-time with `T` or a space between, seconds and fraction optional (digits after the sixth are cut off), then nothing (UTC),
-`Z` or an offset such as `+05:30`. The engine's own parser sees only text that the pattern has let through, and says
-the rest: 30 February and numbers that are too large are NULL.
+White space around is ignored, anything else that does not match is NULL. Times are ISO 8601: a date, or a date and
+a time with `T` or a space between, seconds and fraction optional (digits after the sixth are cut off), then nothing
+(UTC), `Z` or an offset such as `+05:30`. The engine's own parser sees only text that the pattern has let through,
+and says the rest: 30 February and numbers that are too large are NULL.
 """
 
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US

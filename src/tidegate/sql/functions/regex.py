@@ -1,7 +1,7 @@
 """Regular expressions. The pattern is a literal in the notation that `patterns` knows how to give to both engines.
 
-Decided here: `regexp_replace` replaces every match, `regexp_extract` gives the whole match unless a group is named, and
-NULL where nothing matches (both as in Flink); a group that took no part in the match is the empty text.
+Decided here: `regexp_replace` replaces every match, `regexp_extract` gives the whole match unless a group is named,
+and NULL where nothing matches (both as in Flink); a group that took no part in the match is the empty text.
 """
 
 from collections.abc import Callable, Sequence

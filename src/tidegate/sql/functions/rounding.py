@@ -1,7 +1,7 @@
 """Whole numbers and digits. Rounding is half away from zero; integers and DECIMALs stay exact.
 
-A DOUBLE is rounded to digits by scaling it, making it whole and scaling it back, which is the same on both engines; Spark's
-own way (by shortest digits) is not to be had elsewhere.
+A DOUBLE is rounded to digits by scaling it, making it whole and scaling it back, which is the same on both engines;
+Spark's own way (by shortest digits) is not to be had elsewhere.
 """
 
 from collections.abc import Callable, Sequence

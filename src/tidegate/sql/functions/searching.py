@@ -1,4 +1,5 @@
-"""Finding, replacing and cutting text at other text. The empty text is found at the beginning of any, and occurs nowhere in it."""
+"""Finding, replacing and cutting text at other text. The empty text is found at the beginning of any, and occurs
+nowhere in it."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -88,13 +89,13 @@ SEARCHING = (
     ),
     _function(
         "split_index",
-        "The piece with this number, counted from 0, of a text cut at a delimiter; NULL if there is none.",
+        "The piece with this number, from 0, of a text cut at a delimiter; NULL if there is none (as in Flink).",
         "split_index(url, '/', 3)",
         overload([VARCHAR, VARCHAR, BIGINT], Scalar.VARCHAR, _PIECE, spark=_PIECE_SPARK),
     ),
     _function(
         "split_part",
-        "The piece with this number, counted from 1, of a text cut at a delimiter; empty if there is none, NULL for 0. Negative numbers count from the end.",
+        "The piece with this number, from 1, or from the end if negative; empty if there is none, NULL for 0.",
         "split_part(path, '/', 2)",
         overload([VARCHAR, VARCHAR, BIGINT], Scalar.VARCHAR, **written(_split_part)),
     ),

@@ -108,7 +108,11 @@ Returns = DataType | Callable[[Sequence[DataType]], DataType]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overload:
-    """One way of calling a function. `datafusion` and `spark` are templates: {0}, {1} … are arguments, {args} all of them."""
+    """One way of calling a function.
+
+    `datafusion` and `spark` are templates: {0}, {1} … are the arguments, {args} all of them, {rest} all but the first.
+    `fails` is why a row is diverted whose arguments are there and whose result is not.
+    """
 
     params: tuple[Param, ...]
     returns: Returns

@@ -1,7 +1,8 @@
 """How each engine writes names, types and constants.
 
-The one place where quoting is decided: what reaches an engine as text was either written by a template of ours or went
-through here. Spark replaces `${…}` even inside strings and reads backslashes, so both are written as `\\uXXXX` there.
+The one place where quoting is decided: what reaches an engine as text was either written by a template of ours or
+went through here. Spark replaces `${…}` even inside strings and reads backslashes, so both are written as `\\uXXXX`
+there.
 """
 
 import math

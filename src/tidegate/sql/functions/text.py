@@ -1,7 +1,8 @@
 """Text. Positions and lengths count characters (code points), positions start at 1; trimming means spaces.
 
-Decided here: a negative start counts from the end and zero is taken for 1 (as in Spark and Flink); lengths below zero are zero,
-positions and lengths beyond 2^31 - 1 are taken for that; a text that would be made longer than `LONGEST` characters is an `overflow`, since one row must not exhaust memory.
+Decided here: a negative start counts from the end and zero is taken for 1 (as in Spark and Flink); lengths below
+zero are zero, positions and lengths beyond 2^31 - 1 are taken for that; a text that would be made longer than
+`LONGEST` characters is an `overflow`, since one row must not exhaust memory.
 """
 
 from collections.abc import Sequence

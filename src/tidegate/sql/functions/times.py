@@ -1,8 +1,9 @@
 """Instants, dates and their parts, all in UTC, over the years 1 to 9999, alike before and after 1970.
 
-Decided here: truncating and every division of time floors toward the past, so that nothing is special about 1970; weeks begin on
-Monday and count as ISO 8601 has it; the difference between two instants is in whole units elapsed, toward zero; adding
-months ends on the last day where the month is shorter. An instant that leaves the years 1 to 9999 is `overflow`.
+Decided here: truncating and every division of time floors toward the past, so that nothing is special about 1970;
+weeks begin on Monday and count as ISO 8601 has it; the difference between two instants is in whole units elapsed,
+toward zero; adding months ends on the last day where the month is shorter. An instant that leaves the years 1 to
+9999 is `overflow`.
 """
 
 from collections.abc import Callable, Sequence
