@@ -343,3 +343,24 @@ bad_config_file = _config(7, "{path} is not valid TOML: {problem}")
 unknown_config_key = _config(8, "{path} is not a setting")
 no_such_stream = _config(9, "{file} has no stream named {name}")
 misplaced_option = _config(10, "{name} cannot be set for a {scope}", hint="set it for: {scopes}")
+
+# TG-49nn · starting Spark
+no_java = _config(
+    901,
+    "Spark needs Java {accepted}, and none was found: {tried}",
+    hint="point JAVA_HOME at one, or let pip bring one: pip install 'tidegate[jre]'",
+)
+no_pyspark = _config(902, "PySpark is not installed", hint="pip install 'tidegate[spark]'")
+no_spark_jars = _config(
+    903,
+    "there is no Spark in {home}: jars/spark-core_*.jar is missing",
+    hint="unset SPARK_HOME to use the Spark that pip installed",
+)
+jvm_not_started = _config(
+    904,
+    "Spark's Java process did not start: {how}",
+    hint="its own words are above, on stderr; the command was: {command}",
+)
+bad_memory = _config(
+    905, "spark.driver.memory: {text} is no amount of memory", hint="write it like 512m or 2g"
+)

@@ -67,6 +67,14 @@ Expr = Field | Parameter | Literal | Call | Cast | Case
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """An expression and the name of the column that it makes."""
+
+    name: str
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class SortKey:
     """NULLs come last in either direction, unless `nulls_first`."""
 

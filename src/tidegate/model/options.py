@@ -74,7 +74,8 @@ def _bytes(spec: OptionSpec, value: OptionValue) -> OptionValue:
     match = _SIZE.fullmatch(str(value)) if not isinstance(value, (bool, float)) else None
     if match is None or int(match[1]) == 0:
         raise BadValue("expected a size such as '512MB'")
-    return int(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " ")
+    power: int = 1024 ** " kmgt".index(match[2].lower() or " ")
+    return int(match[1]) * power
 
 
 def _flag(spec: OptionSpec, value: OptionValue) -> OptionValue:
@@ -245,6 +246,31 @@ OPTIONS: dict[str, OptionSpec] = {
             default=True,
         ),
         *_side_outputs(),
+    )
+}
+
+
+SPARK_OPTIONS: dict[str, OptionSpec] = {
+    spec.name: spec
+    for spec in (
+        _option("master", "text", "the cluster's address", frozenset(), "local[*]"),
+        _option(
+            "state",
+            "choice",
+            "where state lives",
+            frozenset(),
+            "auto",
+            choices=("driver", "executors", "auto"),
+        ),
+        _option("shards", "count", "how many parts state on executors has", frozenset(), 8),
+        _option(
+            "profile",
+            "choice",
+            "start quickly, or run fast",
+            frozenset(),
+            "dev",
+            choices=("dev", "prod"),
+        ),
     )
 }
 

@@ -104,3 +104,8 @@ _NOT_ERRORS = {
     Reason.DUPLICATE_KEY: SideKind.DUPLICATE,
 }
 SIDE_KIND = {reason: _NOT_ERRORS.get(reason, SideKind.ERROR) for reason in Reason}
+
+# What became of a row, as the number that row SQL gives it: 0 is aggregated, 1 removed by WHERE, others are diverted.
+AGGREGATED = 0
+FILTERED = 1
+DISPOSITION = {reason: code for code, reason in enumerate(Reason, start=2)}

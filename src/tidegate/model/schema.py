@@ -1,8 +1,9 @@
 """Columns of a relation, and how a name finds one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tidegate.model.expressions import Named
 from tidegate.model.types import DataType
 
 
@@ -37,3 +38,8 @@ class Schema:
         if exact:
             return exact[0]
         return loose[0] if len(loose) == 1 else None
+
+
+def schema_of(columns: Iterable[Named]) -> Schema:
+    """The schema that these expressions make."""
+    return Schema(tuple(Column(named.name, named.expr.type) for named in columns))

@@ -22,7 +22,7 @@ DAY = 24 * HOUR
 WEEK = 7 * DAY
 
 _NAMES = {
-    MICROSECOND: ("us", "µs", "microsecond"),
+    MICROSECOND: ("us", "µs", "\u03bcs", "microsecond"),  # the sign, and the Greek letter
     MILLISECOND: ("ms", "millisecond"),
     SECOND: ("s", "ss", "sec", "second"),
     MINUTE: ("m", "mi", "min", "minute"),
@@ -51,7 +51,7 @@ _CLOCK = re.compile(r"([+-]?)([0-9]+):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{1,
 
 
 class DurationError(ValueError):
-    """The text is no duration; `unit` is set when only its unit is unknown, `calendar` when the unit has no fixed length."""
+    """The text is no duration. `unit` is set when only its unit is unknown, `calendar` when it has no fixed length."""
 
     def __init__(
         self, text: str, *, unit: str | None = None, calendar: bool = False, too_large: bool = False

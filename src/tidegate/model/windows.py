@@ -20,7 +20,7 @@ class InvalidLength(Exception):
         super().__init__(culprit, kind.code)
         self.argument = culprit
         self.kind = kind
-        self.facts = facts
+        self.facts = {name: str(fact) for name, fact in facts.items()}
 
 
 def _positive(window: str, **lengths_us: int) -> None:

@@ -255,14 +255,17 @@ _SAME = (_signature([COMPARABLE], first),)
 _AT_KEY = (_signature([ANY, Param("a comparable value", COMPARABLE.accepts)], first),)
 
 
-def _aggregate(
+def _aggregate(  # noqa: PLR0913  (one row of the table)
     name: str,
     doc: str,
     signatures: tuple[Overload, ...],
     partials: Partials,
     *,
     aliases: str = "",
-    **rest: object,
+    precision: str = EXACT,
+    constants: int = 0,
+    ordered: bool = False,
+    star: bool = False,
 ) -> AggregateFunction:
     return AggregateFunction(
         name=name,
@@ -270,8 +273,11 @@ def _aggregate(
         signatures=signatures,
         partials=partials,
         aliases=tuple(aliases.split()),
-        **rest,
-    )  # type: ignore[arg-type]
+        precision=precision,
+        constants=constants,
+        ordered=ordered,
+        star=star,
+    )
 
 
 AGGREGATES: dict[str, AggregateFunction] = {

@@ -47,6 +47,10 @@ _ELSEWHERE = {
     "session_rowtime": "use window_time",
     "windowstart": "use window_start",
     "windowend": "use window_end",
+    "window_start": "it is a column: write window_start without parentheses",
+    "window_end": "it is a column: write window_end without parentheses",
+    "window_time": "it is a column: write window_time without parentheses",
+    "slide": "write HOP(time, slide, size)",
     "now": "results may not depend on when they are computed; use event time, or a column AS PROCTIME()",
     "current_timestamp": "results may not depend on when they are computed; use event time, or a column AS PROCTIME()",
     "random": "results must be the same after a restart",
@@ -418,7 +422,7 @@ def bind_aggregate(
     converted = tuple(coerce(expr, target) for expr, target in zip(bound, targets, strict=True))
     _check_constants(function, node, args, converted, context)
     filter_expr = (
-        bind_condition(condition, replace(context, clause="FILTER"))
+        bind_condition(condition, replace(context, clause="FILTER", call=CallRules().bind))
         if condition is not None
         else None
     )

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tidegate import errors
-from tidegate.model.expressions import Expr
+from tidegate.model.expressions import Expr, Named
 from tidegate.model.options import OptionValue
 from tidegate.model.policies import StreamKind
 from tidegate.model.schema import Schema
-from tidegate.plan.logical import Logical, Named
+from tidegate.plan.logical import Logical
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class SinkDef:
 Definition = SourceDef | TableDef | StreamDef | SinkDef
 
 
-class BrokenName(Exception):  # noqa: N818
+class BrokenName(Exception):
     """A statement depends on one that was refused; the refusal has been reported already."""
 
 

@@ -33,7 +33,7 @@ class Diagnostics:
             raise Refused(self.errors)
 
 
-class Refused(Exception):  # noqa: N818
+class Refused(Exception):
     """Carries all refusals of a statement to whoever reports them."""
 
     def __init__(self, errors: list[TidegateError]) -> None:

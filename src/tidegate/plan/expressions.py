@@ -5,8 +5,9 @@ operands to what the catalogue's function wants, and refuses, with a place, what
 window columns are met here too, and handed to the sinks of the context, which know whether they may stand there.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from sqlglot import exp
 
@@ -24,8 +25,8 @@ from tidegate.model.expressions import (
     text,
 )
 from tidegate.model.types import Array, DataType, Map, Scalar, Struct
-from tidegate.plan.coercion import coerce, make_case
-from tidegate.plan.scope import Scope
+from tidegate.plan.coercion import coerce, coerce_all, make_case
+from tidegate.plan.scope import ELSEWHERE, Scope
 from tidegate.plan.types import bind_type, instant_literal, number_literal
 from tidegate.sql.functions.casts import can_cast
 from tidegate.sql.functions.catalogue import FUNCTIONS
@@ -183,7 +184,7 @@ def _logical(name: str) -> Callable[[exp.Expression, Context], Expr]:
     """AND and OR: chains are flattened, so that a long one does not nest."""
 
     def handler(node: exp.Expression, context: Context) -> Expr:
-        parts = list(node.flatten())
+        parts = cast("Iterator[exp.Expression]", node.flatten())
         conditions = [bind_condition(part, context, of=name.upper()) for part in parts]
         folded = conditions[0]
         for condition in conditions[1:]:
@@ -202,11 +203,13 @@ def _neg(node: exp.Expression, context: Context) -> Expr:
         if node.this.name == str(2**63):
             return bigint(-(2**63))
         number = number_literal(node.this, context.scope.source)
-        assert number.value is not None and not isinstance(number.value, (str, bytes))
+        assert number.value is not None
+        assert not isinstance(number.value, (str, bytes))
         return Literal(-number.value, number.type)
     if is_interval(node.this):
         length = bind_interval(node.this, context)
-        assert isinstance(length, Literal) and isinstance(length.value, int)
+        assert isinstance(length, Literal)
+        assert isinstance(length.value, int)
         return Literal(-length.value, Scalar.INTERVAL)
     return operator("neg", node, (node.this,), context)
 
@@ -309,33 +312,38 @@ def _cast_hint(source: DataType, target: DataType) -> str:
 
 def _case(node: exp.Expression, context: Context) -> Expr:
     branches = []
+    written = [branch.args["true"] for branch in node.args["ifs"]]
     for branch in node.args["ifs"]:
         when = exp.EQ(this=node.this, expression=branch.this) if node.this else branch.this
         branches.append(
             (bind_condition(when, context, of="WHEN"), bind(branch.args["true"], context))
         )
     default = node.args.get("default")
-    return _finish_case(
-        node, branches, bind(default, context) if default else Literal(None, Scalar.NULL), context
-    )
+    otherwise = bind(default, context) if default else Literal(None, Scalar.NULL)
+    return _finish_case([*written, default or node], branches, otherwise, context)
 
 
 def _if(node: exp.Expression, context: Context) -> Expr:
     condition = bind_condition(node.this, context, of="IF")
     otherwise = node.args.get("false")
     rest = bind(otherwise, context) if otherwise else Literal(None, Scalar.NULL)
-    return _finish_case(node, [(condition, bind(node.args["true"], context))], rest, context)
+    written = [node.args["true"], otherwise or node]
+    return _finish_case(written, [(condition, bind(node.args["true"], context))], rest, context)
 
 
 def _finish_case(
-    node: exp.Expression, branches: list[tuple[Expr, Expr]], otherwise: Expr, context: Context
+    written: Sequence[exp.Expression],
+    branches: list[tuple[Expr, Expr]],
+    otherwise: Expr,
+    context: Context,
 ) -> Expr:
     case = make_case(branches, otherwise)
     if case is None:
-        types = " and ".join(
-            dict.fromkeys(str(expr.type) for expr in (*(then for _, then in branches), otherwise))
-        )
-        raise errors.no_common_type(context.at(node), what="the results of CASE", types=types)
+        results = [*(then for _, then in branches), otherwise]
+        culprit = next(n for n in range(len(results)) if coerce_all(results[: n + 1]) is None)
+        types = " and ".join(dict.fromkeys(str(expr.type) for expr in results))
+        at = context.at(written[culprit])
+        raise errors.no_common_type(at, what="the results of CASE", types=types)
     return case
 
 
@@ -354,6 +362,10 @@ def _bracket(node: exp.Expression, context: Context) -> Expr:
 
 
 def _dot(node: exp.Expression, context: Context) -> Expr:
+    if isinstance(node.this, exp.Identifier) and isinstance(node.expression, exp.Anonymous):
+        written = f"{node.this.name}.{node.expression.name}"
+        hint = ELSEWHERE.get(written.lower(), "functions have no name before a dot")
+        raise errors.unknown_function(context.at(node), name=written, hint=hint)
     operand = bind(node.this, context)
     name = node.expression.name
     found = operand.type.field(name) if isinstance(operand.type, Struct) else None

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import Expr, Field, all_of
+from tidegate.model.expressions import Expr, Field, Named, all_of
 from tidegate.model.schema import Schema
 from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import SourceDef, StreamDef, TableDef
 from tidegate.plan.expressions import Context, bind_condition, operator
 from tidegate.plan.lineage import own_window_column
-from tidegate.plan.logical import Logical, Named, Project, Source, StaticTable, StreamRef, TableJoin
+from tidegate.plan.logical import Logical, Project, Source, StaticTable, StreamRef, TableJoin
 from tidegate.plan.scope import Scope, ScopeInput
 from tidegate.plan.surroundings import Surroundings
 from tidegate.sql.places import own_span, span_of
@@ -93,7 +93,9 @@ def _refuse_duplicates(items: list[FromItem], around: Surroundings) -> None:
 def _bind_item(node: exp.Expression, around: Surroundings) -> FromItem:
     span = span_of(node, around.source, otherwise=around.query.span)
     for part, what in _REFUSED_PARTS.items():
-        if node.args.get(part):
+        if refused := node.args.get(part):
+            if isinstance(refused, exp.Expression):
+                span = span_of(refused, around.source, otherwise=span)
             raise errors.not_supported(around.source.location(span), what=what, instead="")
     match node:
         case exp.Table():
@@ -344,7 +346,8 @@ def _join_place(join: exp.Join, item: FromItem, around: Surroundings) -> Span:
     before = around.source.text[: item.span.start]
     found = before.upper().rfind("JOIN")
     explicit = join.args.get("on") or join.args.get("using") or join.side or join.kind
-    return Span(found, found + 4) if explicit and found >= 0 else item.span
+    written = span_of(join.this, around.source, otherwise=item.span)
+    return Span(found, found + 4) if explicit and found >= 0 else written
 
 
 def _condition(join: exp.Join, item: FromItem, scope: Scope, around: Surroundings) -> Expr:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import Expr, Field, substitute, walk
-from tidegate.plan.expressions import Context, bind
-from tidegate.plan.logical import WINDOW_COLUMNS, Logical, Named
-from tidegate.plan.lineage import window_column
-from tidegate.plan.scope import Scope
+from tidegate.model.expressions import Expr, Field, Named, substitute, walk
 from tidegate.model.types import Scalar, is_comparable
+from tidegate.plan.expressions import Context, bind
+from tidegate.plan.lineage import window_column
+from tidegate.plan.logical import WINDOW_COLUMNS, Logical
+from tidegate.plan.scope import Scope
 from tidegate.sql.places import span_of
 from tidegate.sql.source import SourceText, Span
 from tidegate.sql.windows import WindowSyntax, read_window
@@ -56,7 +56,7 @@ def split_group(select: exp.Select, source: SourceText) -> GroupItems:
                 type(item)
             ]
             raise errors.not_supported(
-                source.location(span_of(group, source)),
+                source.location(span_of(item, source)),
                 what=what,
                 instead="write one query per grouping",
             )

@@ -6,7 +6,7 @@ and whether a column is a window edge of an inner query, is decided by what the 
 
 from collections.abc import Iterator
 
-from tidegate.model.expressions import Expr, Field, substitute
+from tidegate.model.expressions import Expr, Field, Named, substitute
 from tidegate.plan.logical import (
     WINDOW_COLUMNS,
     Emission,
@@ -14,7 +14,6 @@ from tidegate.plan.logical import (
     Filter,
     Having,
     Logical,
-    Named,
     Project,
     Source,
     StaticTable,

@@ -9,24 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tidegate.model.expressions import Expr, Field, SortKey
+from tidegate.model.expressions import Expr, Field, Named, SortKey
 from tidegate.model.policies import Emit, StreamKind, TimeMode
-from tidegate.model.schema import Column, Schema
+from tidegate.model.schema import Column, Schema, schema_of
 from tidegate.model.types import DataType, Scalar
 from tidegate.model.windows import Sliding, Window
 from tidegate.plan.aggregates import AggregateCall
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """An expression and the name of the column that it makes."""
-
-    name: str
-    expr: Expr
-
-    @property
-    def column(self) -> Column:
-        return Column(self.name, self.expr.type)
 
 
 class Rung(StrEnum):
@@ -97,7 +85,7 @@ class StaticTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamRef:
-    """The emitted rows of another stream of the catalogue; `window_columns` are those that mean an edge of its window."""
+    """The emitted rows of another stream; `window_columns` are those of them that mean an edge of its window."""
 
     name: str
     columns: Schema
@@ -117,7 +105,7 @@ class Project:
 
     @property
     def schema(self) -> Schema:
-        return Schema(tuple(named.column for named in self.columns))
+        return schema_of(self.columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +192,7 @@ class Aggregate:
     @property
     def schema(self) -> Schema:
         own = tuple(column for column in self.input.schema if column.name[1:] in WINDOW_COLUMNS)
-        keys = tuple(named.column for named in self.keys)
+        keys = schema_of(self.keys)
         return Schema(
             (*keys, *(Column(named.name, named.call.type) for named in self.aggregates), *own)
         )
@@ -272,8 +260,8 @@ class Emission:
 
 
 Logical = (
-    Source | StaticTable | StreamRef | Project | Filter | TableJoin | UnionAll | EventTime | Windowed | Aggregate | OverAggregate
-    | Having | TopN | Emission
+    Source | StaticTable | StreamRef | Project | Filter | TableJoin | UnionAll | EventTime | Windowed | Aggregate
+    | OverAggregate | Having | TopN | Emission
 )  # fmt: skip
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import Expr, Field, Literal
+from tidegate.model.expressions import Expr, Field, Literal, Named
 from tidegate.model.types import Scalar
 from tidegate.plan.coercion import coerce
 from tidegate.plan.diagnostics import Diagnostics
 from tidegate.plan.expressions import Context, bind
-from tidegate.plan.logical import Named, window_field
+from tidegate.plan.logical import window_field
 from tidegate.plan.scope import ScopeInput
 from tidegate.sql.places import head_of, span_of
 from tidegate.sql.source import Span

@@ -4,6 +4,7 @@ In: the SELECT list of a query. Out: frames, one per different OVER clause, each
 of them are ordered by. Only frames that streams can keep are accepted: by time, with both ends at a fixed distance.
 """
 
+import re
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -19,6 +20,8 @@ from tidegate.plan.logical import Frame, NamedAggregate
 from tidegate.sql.functions.catalogue import find_function
 from tidegate.sql.intervals import is_interval
 from tidegate.sql.lengths import CalendarLength, interval_us
+from tidegate.sql.places import span_of
+from tidegate.sql.source import Span
 
 _RANKING = (
     "row_number",
@@ -31,6 +34,9 @@ _RANKING = (
     "cume_dist",
     "nth_value",
 )
+
+
+_FRAME_WORD = re.compile(r"\b(?:ROWS|RANGE|GROUPS)\b", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -155,11 +161,12 @@ def refuse_ranking(node: exp.Window, context: Context) -> None:
 
 def _frame(node: exp.Window, clause: exp.Window, context: Context) -> Sliding:
     spec = clause.args.get("spec")
-    place = context.at_head(node.this)
     if spec is None:
         raise errors.frame(
-            place, problem="it has no RANGE, so it would hold every row since the beginning"
+            context.at_head(node.this),
+            problem="it has no RANGE, so it would hold every row since the beginning",
         )
+    place = _frame_place(clause, context)
     if (spec.args.get("kind") or "").upper() != "RANGE":
         problem = f"{spec.args.get('kind')} counts rows; only RANGE by time is possible (countwindow(n) counts rows)"
         raise errors.frame(place, problem=problem)
@@ -172,7 +179,16 @@ def _frame(node: exp.Window, clause: exp.Window, context: Context) -> Sliding:
     try:
         return Sliding(lookback_us=lookback, lookahead_us=lookahead)
     except InvalidLength as invalid:
-        raise invalid.kind(place, **invalid.facts) from None
+        culprit = spec.args["start" if invalid.argument == "lookback" else "end"]
+        raise invalid.kind(context.at(culprit), **invalid.facts) from None
+
+
+def _frame_place(clause: exp.Window, context: Context) -> errors.Location:
+    """The word that begins the frame, behind ORDER BY; sqlglot does not say where it stood."""
+    source = context.scope.source
+    order = span_of(clause.args["order"], source, otherwise=context.within)
+    found = _FRAME_WORD.search(source.text, order.end)
+    return source.location(Span(found.start(), found.end()) if found else order)
 
 
 def _bound(
@@ -188,7 +204,7 @@ def _bound(
         )
     if (spec.args.get(f"{end}_side") or "").upper() != side:
         raise errors.frame(
-            place, problem=f"it must {'begin' if end == 'start' else 'end'} with {side}"
+            context.at(bound), problem=f"it must {'begin' if end == 'start' else 'end'} with {side}"
         )
     if not is_interval(bound):
         raise errors.frame(context.at(bound), problem="its ends are literal INTERVALs")

@@ -11,10 +11,10 @@ from dataclasses import replace
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import TRUE, Expr, SortKey
+from tidegate.model.expressions import TRUE, Expr, Named, SortKey
 from tidegate.plan.aggregates import find_aggregate
 from tidegate.plan.lineage import through
-from tidegate.plan.logical import Emission, Having, Logical, Named, Project, TopN
+from tidegate.plan.logical import Emission, Having, Logical, Project, TopN
 from tidegate.plan.over import has_over
 from tidegate.plan.surroundings import Surroundings
 from tidegate.sql.functions.catalogue import find_function

@@ -5,17 +5,18 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import Field
+from tidegate.model.expressions import Field, Named
 from tidegate.model.policies import Emit, EmitMode, StreamKind
 from tidegate.model.types import DataType, common_type
 from tidegate.plan.coercion import coerce
 from tidegate.plan.emission import Shape, choose_emit, choose_lateness
 from tidegate.plan.lineage import bases
-from tidegate.plan.logical import Emission, Logical, Named, Project, UnionAll
+from tidegate.plan.logical import Emission, Logical, Project, UnionAll
 from tidegate.plan.outputs import identity
 from tidegate.plan.select import bind_select
 from tidegate.plan.surroundings import Subquery, Surroundings
 from tidegate.sql.places import span_of
+from tidegate.sql.source import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ def bind_query(tree: exp.Expression, around: Surroundings) -> Logical:
         case exp.Select():
             return bind_select(tree, around)
         case _:
-            at = around.source.location(around.span(_last_select(tree)))
+            at = around.source.location(_operator_span(tree, around))
             raise errors.not_supported(
                 at, what=tree.key.upper(), instead="use UNION ALL, or a join with a table"
             )
@@ -122,6 +123,16 @@ def _last_select(tree: exp.Expression) -> exp.Expression:
     return tree
 
 
+def _operator_span(tree: exp.Expression, around: Surroundings) -> Span:
+    """The word UNION, INTERSECT or EXCEPT, which sqlglot gives no place; else the last SELECT."""
+    right: exp.Expression = tree.expression if isinstance(tree, exp.SetOperation) else tree
+    while isinstance(right, (exp.Subquery, exp.SetOperation)):
+        right = right.this
+    select = around.span(right)
+    found = around.source.text.upper().rfind(tree.key.upper(), 0, select.start)
+    return Span(found, found + len(tree.key)) if found >= 0 else select
+
+
 def _parts(tree: exp.Expression) -> list[exp.Expression]:
     """The queries of a chain of UNION ALLs, left to right; a long chain does not nest."""
     parts: list[exp.Expression] = []
@@ -141,8 +152,9 @@ def _bind_union(tree: exp.Union, around: Surroundings) -> Logical:
                 if node.args.get("distinct")
                 else "ORDER BY or LIMIT behind UNION ALL"
             )
+            place = around.source.location(_operator_span(node, around))
             raise errors.not_supported(
-                at, what=what, instead="use UNION ALL, and put the rest into a query around it"
+                place, what=what, instead="use UNION ALL, and put the rest into a query around it"
             )
         node = node.this
     around = replace(around, inherited=around.clauses(_last_select(tree)))

@@ -6,7 +6,7 @@ from tidegate import errors
 from tidegate.model.policies import StreamKind
 from tidegate.plan.aggregates import AggregateCall
 from tidegate.plan.lineage import bases
-from tidegate.plan.logical import Emission, Logical, Source, StreamRef
+from tidegate.plan.logical import Logical, Source, StreamRef
 
 RETRACTABLE = frozenset(
     {
@@ -36,9 +36,7 @@ def refuse_changing_input(
             continue
         name = base.name if isinstance(base, StreamRef) else "the subquery"
         what = stuck[0].function.upper() if stuck else "a query without aggregates"
-        instead = (
-            f"let {name} EMIT ON WINDOW CLOSE" if isinstance(base, (StreamRef, Emission)) else ""
-        )
+        instead = f"let {name} EMIT ON WINDOW CLOSE"
         raise errors.cascade_cannot_retract(
             at, stream=name, kind=base.kind, what=what, instead=instead
         )

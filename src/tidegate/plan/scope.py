@@ -16,7 +16,7 @@ from tidegate.sql.cursor import Name
 from tidegate.sql.source import SourceText, Span
 
 _WINDOW_ALIASES = ("window", "session_window")
-_ELSEWHERE = {
+ELSEWHERE = {
     "system.timestamp": "use window_end (System.Timestamp is the end of the window)",
     "windowstart": "use window_start",
     "windowend": "use window_end",
@@ -36,7 +36,7 @@ class ScopeInput:
 
 @dataclass(slots=True)
 class Scope:
-    """`windowed`: whether the columns of a window of the query's own are visible. `seen` remembers where a column was named."""
+    """`windowed`: whether the columns of the query's own window are visible. `seen` is where a column was named."""
 
     source: SourceText
     inputs: tuple[ScopeInput, ...]
@@ -91,7 +91,7 @@ class Scope:
     def _alias_or_refuse(self, parts: Sequence[str], span: Span) -> Expr:
         if len(parts) == 1 and parts[0].lower() in self.aliases:
             return self.aliases[parts[0].lower()]
-        hint = _ELSEWHERE.get(".".join(parts).lower()) or errors.nearest(
+        hint = ELSEWHERE.get(".".join(parts).lower()) or errors.nearest(
             parts[-1], self.visible(), otherwise=self._known()
         )
         if len(parts) > 1 and not self._input(parts[0]) and parts[0].lower() != "system":

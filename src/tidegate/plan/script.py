@@ -12,10 +12,11 @@ from sqlglot import exp
 from tidegate import errors
 from tidegate.errors import TidegateError
 from tidegate.model.expressions import Expr, Literal
-from tidegate.model.options import OPTIONS, Scope
+from tidegate.model.options import OPTIONS, OptionValue, Scope
 from tidegate.model.types import Scalar, common_type, is_numeric
 from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import BrokenName, Catalog, SinkDef, SourceDef, StreamDef, TableDef
+from tidegate.plan.coercion import coerce
 from tidegate.plan.diagnostics import Diagnostics, Refused
 from tidegate.plan.emission import refuse_sink
 from tidegate.plan.expressions import Context, bind
@@ -25,10 +26,9 @@ from tidegate.plan.scope import Scope as NameScope
 from tidegate.plan.settings import Settings, read_connector, read_option, read_options
 from tidegate.plan.sources import bind_source, bind_table
 from tidegate.plan.surroundings import Surroundings
-from tidegate.plan.coercion import coerce
 from tidegate.plan.types import instant_literal
-from tidegate.sql.parser import Script
 from tidegate.sql.cursor import Name
+from tidegate.sql.parser import Script
 from tidegate.sql.places import span_of
 from tidegate.sql.statements import (
     Create,
@@ -56,7 +56,7 @@ class NamedQuery:
 
     name: str
     logical: Emission
-    options: dict[str, object]
+    options: dict[str, OptionValue]
     anonymous: bool
 
 
@@ -292,7 +292,8 @@ def _value(node: exp.Expression, target: SourceDef | TableDef, name: str, contex
         Scalar.TIMESTAMP,
         Scalar.DATE,
     ):
-        assert isinstance(value, Literal) and isinstance(column.type, Scalar)
+        assert isinstance(value, Literal)
+        assert isinstance(column.type, Scalar)
         return instant_literal(
             str(value.value),
             column.type,

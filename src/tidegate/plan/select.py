@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import TRUE, Expr, SortKey
+from tidegate.model.expressions import TRUE, Expr, Named, SortKey
 from tidegate.model.options import OptionValue
 from tidegate.model.options import Scope as OptionScope
 from tidegate.model.windows import Counting, Inherited
@@ -30,7 +30,6 @@ from tidegate.plan.logical import (
     Filter,
     Having,
     Logical,
-    Named,
     OverAggregate,
     Project,
     Source,
@@ -51,7 +50,8 @@ from tidegate.sql.source import Span
 from tidegate.sql.statements import Clauses
 
 _UNDERSTOOD = frozenset(
-    "expressions from_ joins where group having order limit distinct with_ windows kind hint operation_modifiers".split()
+    "expressions from_ joins where group having order limit distinct with_ windows kind hint "
+    "operation_modifiers".split()
 )
 
 
@@ -375,8 +375,9 @@ class _SelectBinder:
             and count.name.isdecimal()
             and 0 < int(count.name) < 2**31
         ):
+            span = span_of(count, self.around.source, otherwise=self.span)
             raise errors.not_a_literal(
-                self._place("limit"),
+                self.around.source.location(span),
                 argument="the count",
                 function="LIMIT",
                 expected="a literal whole number above zero",

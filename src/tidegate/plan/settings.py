@@ -32,6 +32,7 @@ class Settings:
     transforms: Mapping[str, Values] = field(default_factory=dict)
     sinks: frozenset[str] = frozenset()
     session: Values = field(default_factory=dict)
+    spark: Values = field(default_factory=dict)
 
     def with_session(self, name: str, value: OptionValue) -> "Settings":
         return replace(self, session={**self.session, name: value})

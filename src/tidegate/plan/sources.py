@@ -2,19 +2,16 @@
 
 from collections.abc import Sequence
 
-from sqlglot import exp
-
 from tidegate import errors
-from tidegate.model.expressions import Call, Expr, Field, Literal
+from tidegate.model.expressions import Call, Expr, Field, Literal, Named
 from tidegate.model.options import ConnectorSpec, OptionValue, Scope
-from tidegate.model.schema import Column, Schema
+from tidegate.model.schema import Column, Schema, schema_of
 from tidegate.model.types import Scalar
 from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import Declared, SourceDef, TableDef
 from tidegate.plan.coercion import coerce
 from tidegate.plan.diagnostics import Diagnostics
 from tidegate.plan.expressions import CLOCK, Context, bind
-from tidegate.plan.logical import Named
 from tidegate.plan.scope import Scope as NameScope
 from tidegate.plan.scope import ScopeInput
 from tidegate.plan.settings import Settings, read_connector
@@ -68,9 +65,10 @@ def _connector(
     statement: CreateSource | CreateTable, scope: Scope, diagnostics: Diagnostics
 ) -> tuple[ConnectorSpec | None, dict[str, OptionValue]]:
     place = statement.source.location(statement.name.span)
+    found: tuple[ConnectorSpec | None, dict[str, OptionValue]] = (None, {})
     with diagnostics.catching():
-        return read_connector(statement.options, scope=scope, source=statement.source, place=place)
-    return None, {}
+        found = read_connector(statement.options, scope=scope, source=statement.source, place=place)
+    return found
 
 
 def _refuse_unknown_columns(
@@ -156,7 +154,7 @@ def _bind_watermark(
 ) -> Declared:
     """`WATERMARK FOR ts [AS ts - INTERVAL …]`: a column of type TIMESTAMP, and how far the watermark stays behind."""
     name = definition.column
-    visible = Schema(tuple(named.column for named in columns))
+    visible = schema_of(columns)
     column = visible.find(name.text)
     at = source.location(name.span)
     if column is None:
@@ -196,7 +194,10 @@ def _bind_watermark(
 
 def _as_timestamp(name: str, column: Column) -> str:
     if column.type is Scalar.BIGINT:
-        return f"compute one: event_time AS TO_TIMESTAMP_MS({name}), and WATERMARK FOR event_time AS event_time - INTERVAL '5' SECOND"
+        return (
+            f"compute one: event_time AS TO_TIMESTAMP_MS({name}), "
+            "and WATERMARK FOR event_time AS event_time - INTERVAL '5' SECOND"
+        )
     return f"compute one: event_time AS CAST({name} AS TIMESTAMP)"
 
 

@@ -56,7 +56,7 @@ _BIGINT_LIMIT = 2**63
 
 
 def bind_type(node: exp.DataType, source: SourceText, *, otherwise: Span | None = None) -> DataType:
-    """The type that a syntax tree names. Lengths of VARCHAR and precisions of TIMESTAMP are accepted, and mean nothing."""
+    """The type that a syntax tree names. Lengths of VARCHAR, precisions of TIMESTAMP are accepted, and mean nothing."""
     span = span_of(node, source, otherwise=otherwise)
     name = node.this.value if isinstance(node.this, exp.DType) else str(node.this)
     match name:

@@ -235,8 +235,8 @@ _CLAUSES = (
     _Clause(lambda at: at.sees("TIMESTAMP", "BY"), _read_timestamp_by),
 )
 _NOT_BEFORE_A_CLAUSE = frozenset(
-    "AS , . ( [ = < > <= >= <> != + - * / % || AND OR NOT IN LIKE BETWEEN SELECT DISTINCT FROM JOIN WHERE HAVING ON USING "
-    "GROUP_BY ORDER_BY PARTITION_BY LIMIT WHEN THEN ELSE CASE IS DIV".replace("_BY", "-BY").split()
+    "AS , . ( [ = < > <= >= <> != + - * / % || AND OR NOT IN LIKE BETWEEN SELECT DISTINCT FROM JOIN WHERE HAVING ON "
+    "USING GROUP_BY ORDER_BY PARTITION_BY LIMIT WHEN THEN ELSE CASE IS DIV".replace("_BY", "-BY").split()
 )
 
 

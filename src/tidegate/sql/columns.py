@@ -1,7 +1,7 @@
 """The column list of CREATE SOURCE and CREATE TABLE."""
 
 from sqlglot import TokenType, exp
-from sqlglot.tokens import Token
+from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
 from tidegate.sql.cursor import Cursor

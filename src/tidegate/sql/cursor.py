@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from sqlglot import TokenType
-from sqlglot.tokens import Token
+from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
 from tidegate.sql.dialect import span_of_token

@@ -7,12 +7,13 @@ without a meaning is refused before it sees it (`sql/lint.py`).
 """
 
 import re
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
-from sqlglot import Dialect, ErrorLevel, ParseError, Parser, Tokenizer, TokenType, exp
+import sqlglot
+from sqlglot import Dialect, ErrorLevel, ParseError, TokenType, exp
 from sqlglot.errors import TokenError
-from sqlglot.tokens import Token
+from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
 from tidegate.sql.intervals import as_calls
@@ -24,28 +25,29 @@ _SPECIAL_SYNTAX = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "POSITION", "SUBSTRING
 _TEMPLATING = ("{", "%}", "}}", "+%", "-%", "+}", "-}", "/*+")
 # Words of statements that do not exist here; without them a column may have such a name.
 _ORDINARY_WORDS = frozenset(
-    "ALTER ANALYZE CACHE COMMENT COMMIT COPY CREATE DELETE DROP EXECUTE FETCH GLOB GRANT INSERT KILL LOAD LOCK MERGE NOTNULL "
-    "PARTITIONED_BY PRAGMA REFRESH RENAME REPLACE RETURNING REVOKE ROLLBACK SESSION SHOW TRUNCATE UNCACHE UPDATE USE XOR".split()
+    "ALTER ANALYZE CACHE COMMENT COMMIT COPY CREATE DELETE DROP EXECUTE FETCH GLOB GRANT INSERT KILL LOAD LOCK MERGE "
+    "NOTNULL PARTITIONED_BY PRAGMA REFRESH RENAME REPLACE RETURNING REVOKE ROLLBACK SESSION SHOW TRUNCATE UNCACHE "
+    "UPDATE USE XOR".split()
 )
 
 
 class Tidegate(Dialect):
     """Standard SQL tokens; identifiers in double quotes or backticks, kept in the case they are written in."""
 
-    class Tokenizer(Tokenizer):
+    class Tokenizer(sqlglot.Tokenizer):
         IDENTIFIERS: ClassVar = ['"', "`"]
         QUOTES: ClassVar = ["'"]
-        COMMANDS: ClassVar = set()
+        COMMANDS: ClassVar[set[TokenType]] = set()
         KEYWORDS: ClassVar = {
             word: kind
-            for word, kind in Tokenizer.KEYWORDS.items()
+            for word, kind in sqlglot.Tokenizer.KEYWORDS.items()
             if not word.startswith(_TEMPLATING) and word not in _ORDINARY_WORDS
         }
 
-    class Parser(Parser):
-        FUNCTIONS: ClassVar = {}
+    class Parser(sqlglot.Parser):
+        FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
         FUNCTION_PARSERS: ClassVar = {
-            name: Parser.FUNCTION_PARSERS[name] for name in _SPECIAL_SYNTAX
+            name: sqlglot.Parser.FUNCTION_PARSERS[name] for name in _SPECIAL_SYNTAX
         }
         NO_PAREN_FUNCTIONS: ClassVar = {}
 
@@ -134,7 +136,8 @@ def parse_expression(source: SourceText, tokens: Sequence[Token]) -> exp.Express
     ):
         span = span_of_token(tokens[0]).to(span_of_token(tokens[-1]))
         raise errors.query_syntax(source.location(span), problem="this is not one expression")
-    return tree.expressions[0]
+    expression: exp.Expression = tree.expressions[0]
+    return expression
 
 
 def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
@@ -149,18 +152,18 @@ def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
     except (ValueError, TypeError, AttributeError, KeyError, IndexError) as confusion:
         problem = "this cannot be understood as a query"
         raise errors.query_syntax(source.location(whole), problem=problem) from confusion
-    if len(trees) != 1 or trees[0] is None:
+    tree = trees[0] if len(trees) == 1 else None
+    if not isinstance(tree, exp.Expression):
         raise errors.query_syntax(source.location(whole), problem="this is not one query")
-    return trees[0]
+    return tree
 
 
 def _syntax_error(
     source: SourceText, tokens: Sequence[Token], refusal: ParseError
 ) -> errors.TidegateError:
     detail = refusal.errors[0] if refusal.errors else {}
-    at = {(token.line, token.col): token for token in tokens}.get(
-        (detail.get("line"), detail.get("col")), tokens[-1]
-    )
+    places: dict[object, Token] = {(token.line, token.col): token for token in tokens}
+    at = places.get((detail.get("line"), detail.get("col")), tokens[-1])
     place = source.location(span_of_token(at))
     description = str(detail.get("description", refusal)).strip().rstrip(".")
     missing = re.match(

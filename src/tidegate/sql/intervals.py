@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from sqlglot import TokenType, exp
-from sqlglot.tokens import Token
+from sqlglot.tokenizer_core import Token
 
 FUNCTION = "$interval"
 _NUMERIC = re.compile(r"[\s0-9:.+-]+")
@@ -42,7 +42,8 @@ def _literal_length(tokens: Sequence[Token], place: int) -> int:
     if value is None or value.token_type not in (TokenType.STRING, TokenType.NUMBER):
         return 0
     length = 2 + signed
-    if not _NUMERIC.fullmatch(value.text) or not _is_unit(tokens, place + length):
+    bare = _NUMERIC.fullmatch(value.text) or not any(map(str.isdigit, value.text))
+    if not bare or not _is_unit(tokens, place + length):
         return length
     spans = _text(tokens, place + length + 1) == "TO" and _is_unit(tokens, place + length + 2)
     return length + (3 if spans else 1)

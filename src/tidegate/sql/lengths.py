@@ -10,11 +10,11 @@ from sqlglot import TokenType, exp
 
 from tidegate import errors
 from tidegate.model.time import (
+    MAX_DURATION_US,
     DurationError,
     format_duration,
     parse_duration,
     unit_length_us,
-    MAX_DURATION_US,
 )
 from tidegate.sql.cursor import Cursor
 from tidegate.sql.places import own_span, span_of
@@ -23,7 +23,8 @@ from tidegate.sql.source import SourceText, Span
 _UNITS = ("microsecond", "millisecond", "second", "minute", "hour", "day", "week")
 UNITS_HINT = f"units are {', '.join(_UNITS).upper()}"
 _CLAUSE_WORDS = frozenset(
-    "ON WATERMARK EMIT ALLOW ALLOWED LATE WITH ADVANCE SLIDE SIZE GROUP HAVING ORDER LIMIT UNION GRACE RETENTION".split()
+    "ON WATERMARK EMIT ALLOW ALLOWED LATE WITH ADVANCE SLIDE SIZE GROUP HAVING ORDER LIMIT UNION GRACE "
+    "RETENTION".split()
 )
 _FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
 _NUMBER = re.compile(r"\s*[+-]?[0-9]+(?:\.[0-9]+)?\s*")

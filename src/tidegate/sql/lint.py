@@ -7,22 +7,24 @@ neighbouring tokens, so they are refused before parsing, at the token where some
 from collections.abc import Sequence
 
 from sqlglot import TokenType
-from sqlglot.tokens import Token
+from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
+from tidegate.model.time import UNITS
 from tidegate.sql.dialect import span_of_token
 from tidegate.sql.source import SourceText, Span
 
 _NEEDS_MORE = {
-    TokenType.COMMA, TokenType.SELECT, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY,
-    TokenType.PARTITION_BY, TokenType.LIMIT, TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.BETWEEN, TokenType.LIKE,
-    TokenType.IN, TokenType.JOIN, TokenType.ON, TokenType.UNION, TokenType.WHEN, TokenType.THEN, TokenType.ELSE,
-    TokenType.PLUS, TokenType.SLASH, TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GTE,
+    TokenType.COMMA, TokenType.SELECT, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING,
+    TokenType.ORDER_BY, TokenType.PARTITION_BY, TokenType.LIMIT, TokenType.AND, TokenType.OR, TokenType.NOT,
+    TokenType.BETWEEN, TokenType.LIKE, TokenType.IN, TokenType.JOIN, TokenType.ON, TokenType.UNION, TokenType.WHEN,
+    TokenType.THEN, TokenType.ELSE, TokenType.PLUS, TokenType.SLASH, TokenType.EQ, TokenType.NEQ, TokenType.LT,
+    TokenType.LTE, TokenType.GTE,
 }  # fmt: skip
 _ENDS = {
-    TokenType.COMMA, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY, TokenType.LIMIT,
-    TokenType.UNION, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.JOIN, TokenType.ON, TokenType.AND, TokenType.OR,
-    TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.END, TokenType.EQ,
+    TokenType.COMMA, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY,
+    TokenType.LIMIT, TokenType.UNION, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.JOIN, TokenType.ON,
+    TokenType.AND, TokenType.OR, TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.END, TokenType.EQ,
 }  # fmt: skip
 _PAIRS = {
     TokenType.L_PAREN: TokenType.R_PAREN,
@@ -44,6 +46,7 @@ _FOREIGN: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "an ASOF join (MATCH_CONDITION)",
         "it is not supported: join a stream with a table",
     ),
+    (("STEP", "("), "STEP(… BY …)", "write GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)"),
     (
         ("GRACE", "PERIOD"),
         "GRACE PERIOD",
@@ -62,12 +65,35 @@ def refuse_foreign(source: SourceText, tokens: Sequence[Token]) -> None:
             if tuple(words[place : place + len(phrase)]) == phrase:
                 at = source.location(span_of_token(tokens[place]))
                 raise errors.foreign_clause(at, clause=clause, instead=instead)
+        _refuse_rounding(source, tokens, words, place)
+
+
+def _refuse_rounding(
+    source: SourceText, tokens: Sequence[Token], words: Sequence[str], place: int
+) -> None:
+    """Calcite's `FLOOR(ts TO HOUR)`."""
+    if words[place] not in ("FLOOR", "CEIL", "CEILING") or words[place + 1 : place + 2] != ["("]:
+        return
+    if words[place + 3 : place + 4] == ["TO"]:
+        at = source.location(span_of_token(tokens[place]))
+        instead = "write DATE_TRUNC('hour', ts), or the window TUMBLE(ts, INTERVAL '1' HOUR)"
+        raise errors.foreign_clause(at, clause=f"{words[place]}(… TO …)", instead=instead)
+
+
+def _refuse_bare_length(source: SourceText, number: Token, unit: Token | None) -> None:
+    """Timeplus' `5s`: a number with a unit right behind it."""
+    if unit is None or unit.start != number.end + 1 or unit.text.lower() not in UNITS:
+        return
+    at = source.location(span_of_token(number).to(span_of_token(unit)))
+    raise errors.bad_interval(at, text=number.text + unit.text, problem=": it has no quotes")
 
 
 def refuse_gaps(source: SourceText, tokens: Sequence[Token]) -> None:
     """Refuse keywords and operators with nothing behind them, and parentheses that do not match."""
     _refuse_unbalanced(source, tokens)
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.token_type is TokenType.NUMBER:
+            _refuse_bare_length(source, token, following)
         if token.token_type not in _NEEDS_MORE:
             continue
         if following is None or following.token_type in _ENDS:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import TokenType, exp
-from sqlglot.tokens import Token
+from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
 from tidegate.errors import TidegateError

@@ -16,7 +16,7 @@ def _word(*words: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(words)})\s*$", re.IGNORECASE)
 
 
-_LEADING: dict[type[exp.Expression], re.Pattern[str]] = {
+_LEADING: dict[type[exp.Expr], re.Pattern[str]] = {
     exp.Neg: re.compile(r"-\s*$"),
     exp.Paren: re.compile(r"\(\s*$"),
     exp.Kwarg: re.compile(r"\w+\s*=>\s*$"),
@@ -26,7 +26,12 @@ _LEADING: dict[type[exp.Expression], re.Pattern[str]] = {
     exp.Cast: _word(r"CAST\s*\(", r"TRY_CAST\s*\(", "DATE", "TIMESTAMP"),
     exp.TryCast: _word(r"TRY_CAST\s*\("),
     exp.Extract: _word(r"EXTRACT\s*\(\s*\w+\s+FROM"),
+    exp.Select: _word(r"SELECT\s+DISTINCT", "SELECT"),
     exp.Subquery: re.compile(r"\(\s*$"),
+    exp.GroupingSets: re.compile(r"\bGROUPING\s+SETS[\s(]*$", re.IGNORECASE),
+    exp.Cube: re.compile(r"\bCUBE[\s(]*$", re.IGNORECASE),
+    exp.Rollup: re.compile(r"\bROLLUP[\s(]*$", re.IGNORECASE),
+    exp.Version: _word(r"FOR\s+SYSTEM_TIME\s+AS\s+OF"),
     exp.Having: _word("HAVING"),
     exp.Order: _word(r"ORDER\s+BY"),
     exp.Limit: re.compile(r"\bLIMIT\s*-?\s*$", re.IGNORECASE),
@@ -37,7 +42,7 @@ _LEADING: dict[type[exp.Expression], re.Pattern[str]] = {
 _REACH = 200
 
 
-def own_span(node: exp.Expression) -> Span | None:
+def own_span(node: exp.Expr) -> Span | None:
     """The place that sqlglot recorded on the node itself."""
     start, end = node.meta.get("start"), node.meta.get("end")
     return Span(start, end + 1) if isinstance(start, int) and isinstance(end, int) else None
@@ -58,7 +63,7 @@ def span_of(node: exp.Expression, source: SourceText, *, otherwise: Span | None 
     return Span(start, max(span.end for span, _ in marked))
 
 
-def _upwards(part: exp.Expression, top: exp.Expression) -> Iterator[exp.Expression]:
+def _upwards(part: exp.Expr, top: exp.Expr) -> Iterator[exp.Expr]:
     yield part
     while part is not top and part.parent is not None:
         part = part.parent

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import TokenType, exp
-from sqlglot.tokens import Token
+from sqlglot.tokenizer_core import Token
 
+from tidegate import errors
 from tidegate.sql.clauses import begins_clause, read_clause
 from tidegate.sql.cursor import Cursor
 from tidegate.sql.dialect import parse_expression, parse_query, span_of_token
@@ -152,7 +153,7 @@ def _begins_table_window(cursor: Cursor) -> bool:
 
 
 def _read_table_window(cursor: Cursor, parts: _Separated) -> None:
-    """`[TABLE(] TUMBLE([DATA =>] [TABLE] t [PARTITION BY k], [DESCRIPTOR(]ts[)], size …) [)]`: leaves just the table."""
+    """`[TABLE(] TUMBLE([DATA =>] [TABLE] t [PARTITION BY k], [DESCRIPTOR(]ts[)], size …) [)]`: leaves the table."""
     wrapped = cursor.accept("TABLE", "(")
     start = cursor.here()
     written = cursor.one_of(*TABLE_SPELLINGS)
@@ -160,6 +161,9 @@ def _read_table_window(cursor: Cursor, parts: _Separated) -> None:
     if cursor.word(1) == "=>":
         cursor.expect("DATA", "=>")
     cursor.accept("TABLE")
+    if cursor.word() in TABLE_SPELLINGS and cursor.word(1) == "(":
+        at = cursor.source.location(cursor.here())
+        raise errors.two_windows(at, first=written, second=cursor.word())
     key = _read_table(cursor, parts)
     partition_by = _read_partition(cursor)
     arguments = []

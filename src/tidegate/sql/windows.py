@@ -225,7 +225,8 @@ class _Arguments:
             name for name in self.spelling.arguments[: self.spelling.required] if name not in given
         ]
         if missing:
-            raise self._arity(len(arguments))
+            by_name = any(isinstance(node, (exp.Kwarg, exp.PropertyEQ)) for node in arguments)
+            raise self._arity(len(arguments), missing=missing if by_name else ())
         return given
 
     def _named(self, position: int, node: exp.Expression) -> tuple[str, exp.Expression]:
@@ -242,7 +243,7 @@ class _Arguments:
             raise self._arity(position + 1)
         return self.spelling.arguments[position], node
 
-    def _arity(self, got: int) -> errors.TidegateError:
+    def _arity(self, got: int, *, missing: Sequence[str] = ()) -> errors.TidegateError:
         fewest, most = self.spelling.required, len(self.spelling.arguments)
         count = str(fewest) if fewest == most else f"{fewest} to {most}"
         return errors.wrong_arity(
@@ -250,7 +251,7 @@ class _Arguments:
             function=self.written,
             expected=f"{count} argument{'' if count == '1' else 's'}",
             got=got,
-            form=self.spelling.form,
+            form=self.spelling.form + (f"; {', '.join(missing)} is missing" if missing else ""),
         )
 
     def _at(self, node: exp.Expression) -> errors.Location:

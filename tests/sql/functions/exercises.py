@@ -15,6 +15,7 @@ from tests.sql.functions.values import (
     I32,
     MB,
     MILLIS,
+    MODEST,
     MONTHS,
     MS,
     N0,
@@ -61,80 +62,41 @@ class Exercise:
 
 Calls = tuple[tuple[Argument, ...], ...]
 
+# fmt: off
 _COMPARED: Calls = (
-    (B, B),
-    (D, D),
-    (R, R),
-    (N, N),
-    (N, B),
-    (D, N),
-    (S, S),
-    (Y, Y),
-    (BOOL, BOOL),
-    (T, T),
-    (T, DAY_POOL),
-    (DAY_POOL, DAY_POOL),
-    (V, V),
-    (I32, B),
+    (B, B), (D, D), (R, R), (N, N), (N, B), (D, N), (S, S), (Y, Y), (BOOL, BOOL), (T, T),
+    (T, DAY_POOL), (DAY_POOL, DAY_POOL), (V, V), (I32, B),
 )
 _SAME: Calls = (
-    (B, B),
-    (D, D),
-    (R, R),
-    (N, WIDE),
-    (S, S),
-    (T, T),
-    (DAY_POOL, DAY_POOL),
-    (Y, Y),
-    (BOOL, BOOL),
+    (B, B), (D, D), (R, R), (N, WIDE), (S, S), (T, T), (DAY_POOL, DAY_POOL), (Y, Y), (BOOL, BOOL),
     (V, V),
 )
 _UNITS = (
-    "microsecond",
-    "millisecond",
-    "SECOND",
-    "minute",
-    "hour",
-    "day",
-    "week",
-    "month",
-    "quarter",
+    "microsecond", "millisecond", "SECOND", "minute", "hour", "day", "week", "month", "quarter",
     "year",
+)
+_PARTS = (
+    "year", "quarter", "month", "week", "isoyear", "day", "dow", "isodow", "doy", "hour", "minute",
+    "second", "millisecond", "microsecond",
+)
+_ROUNDED: Calls = (
+    (B,), (N,), (N0,), (WIDE,), (D,), (B, bigint(-1)), (N, null(Scalar.BIGINT)), (D, null(Scalar.BIGINT)),
+    *((kind, bigint(n)) for kind in (N, WIDE) for n in (0, 1, 2, 5)),
+    *((D, bigint(n)) for n in (0, 1, 2, 5, 15, 18, -1, -3, -18)),
 )
 _ONE_DOUBLE: Calls = ((D,), (R,))
 _ONE_TIME: Calls = ((T,), (DAY_POOL,))
 _PATTERNS = (
-    "b+",
-    "^a",
-    "c$",
-    "(&|^)channel_id=([^&]*)",
-    "(x)?b",
-    r"[\w-]+",
-    r"\d",
-    "(?i)ABC",
-    ".",
-    r"\s",
-    "é|ß",
-    r"a\.|\x41",
-    "[[:x]|a{2,3}"[8:],
-    "^$",
-    "(?:a|(b))c",
-    r"\bnbsp",
+    "b+", "^a", "c$", "(&|^)channel_id=([^&]*)", "(x)?b", r"[\w-]+", r"\d", "(?i)ABC", ".", r"\s",
+    "a.*c", r"k\r?$", r"\W", "[^a-z]+", "(?i)É", "(?s)k.b", "(?m)^break", r"\$\{x\}", "'", "é|ß",
+    r"a\.|\x41", "a{2,3}", "^$", "(?:a|(b))c", r"\bnbsp",
+)
+_DATE_PATTERNS = (
+    "yyyy-MM-dd HH:mm:ss.SSS", "yyyyMMdd'T'HHmmss.SSSSSS'Z'", "EEE, dd MMM yyyy hh:mm a",
+    "EEEE MMMM DDD", "'100%' ''yyyy", "",
 )
 _LIKES = (
-    "",
-    "a%",
-    "%b%",
-    "_",
-    "%😀",
-    r"%\%\_",
-    "a\\b",
-    "end\\",
-    "%\n%",
-    "A_C",
-    r"%\\%",
-    "%É%",
-    "it's%",
+    "", "a%", "%b%", "_", "%😀", r"%\%\_", "a\\b", "end\\", "%\n%", "A_C", r"%\\%", "%É%", "it's%",
 )
 
 
@@ -146,32 +108,12 @@ _TEXT_NULL = null(Scalar.VARCHAR)
 _BIGINT_NULL = null(Scalar.BIGINT)
 _TABLE: dict[str, Calls] = {
     "+": (
-        (B, B),
-        (I32, B),
-        (N, N),
-        (N, B),
-        (WIDE, WIDE),
-        (D, D),
-        (B, D),
-        (B, bigint(5)),
-        (T, V),
-        (V, T),
-        (V, V),
-        (DAY_POOL, V),
+        (B, B), (I32, B), (N, N), (N, B), (WIDE, WIDE), (D, D), (B, D), (B, bigint(5)), (T, V),
+        (V, T), (V, V), (DAY_POOL, V),
     ),
     "-": (
-        (B, B),
-        (I32, B),
-        (N, N),
-        (N, B),
-        (WIDE, WIDE),
-        (D, D),
-        (B, D),
-        (bigint(-5), B),
-        (T, V),
-        (T, T),
-        (V, V),
-        (T, DAY_POOL),
+        (B, B), (I32, B), (N, N), (N, B), (WIDE, WIDE), (D, D), (B, D), (bigint(-5), B), (T, V),
+        (T, T), (V, V), (T, DAY_POOL),
     ),
     "*": ((B, B), (I32, B), (N, N), (N, N0), (WIDE, WIDE), (D, D), (B, D), (V, COUNT), (COUNT, V)),
     "/": ((D, D), (B, B), (N, D), (B, bigint(0))),
@@ -180,12 +122,8 @@ _TABLE: dict[str, Calls] = {
     "neg": ((B,), (N,), (WIDE,), (D,), (V,)),
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "is_distinct", "is_not_distinct"), _COMPARED),
     "in": (
-        (B, bigint(1), bigint(7)),
-        (B, B, bigint(2**53 + 1)),
-        (D, D, Literal(0.0, Scalar.DOUBLE)),
-        (S, PART, text("abc")),
-        (T, T),
-        (B, _BIGINT_NULL, bigint(1)),
+        (B, bigint(1), bigint(7)), (B, B, bigint(2**53 + 1)), (D, D, Literal(0.0, Scalar.DOUBLE)),
+        (S, PART, text("abc")), (T, T), (B, _BIGINT_NULL, bigint(1)),
     ),
     "and": ((BOOL, BOOL),),
     "or": ((BOOL, BOOL),),
@@ -207,43 +145,11 @@ _TABLE: dict[str, Calls] = {
     "abs": ((B,), (N,), (WIDE,), (D,)),
     "sign": ((B,), (D,), (N,)),
     **dict.fromkeys(("ceil", "floor"), ((B,), (N,), (N0,), (WIDE,), (D,), (R,))),
-    **{
-        name: (
-            (B,),
-            (N,),
-            (N0,),
-            (WIDE,),
-            (D,),
-            *((kind, bigint(n)) for kind in (N, WIDE) for n in (0, 1, 2, 5)),
-            (N, _BIGINT_NULL),
-            *((D, bigint(n)) for n in (0, 1, 2, 5, 15, 18, -1, -3, -18)),
-            (B, bigint(-1)),
-            (D, _BIGINT_NULL),
-        )
-        for name in ("round", "truncate")
-    },
+    **dict.fromkeys(("round", "truncate"), _ROUNDED),
     **dict.fromkeys(
         (
-            "sqrt",
-            "cbrt",
-            "exp",
-            "ln",
-            "log10",
-            "log2",
-            "sin",
-            "cos",
-            "tan",
-            "asin",
-            "acos",
-            "atan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "degrees",
-            "radians",
-            "isnan",
-            "isinf",
-            "isfinite",
+            "sqrt", "cbrt", "exp", "ln", "log10", "log2", "sin", "cos", "tan", "asin", "acos",
+            "atan", "sinh", "cosh", "tanh", "degrees", "radians", "isnan", "isinf", "isfinite",
         ),
         _ONE_DOUBLE,
     ),
@@ -255,10 +161,7 @@ _TABLE: dict[str, Calls] = {
     **dict.fromkeys(("btrim", "ltrim", "rtrim"), ((S,), (S, PART))),
     "octet_length": ((S,), (Y,)),
     "substring": (
-        (S, COUNT),
-        (S, COUNT, COUNT),
-        (S, bigint(2), bigint(3)),
-        (S, bigint(-2)),
+        (S, COUNT), (S, COUNT, COUNT), (S, bigint(2), bigint(3)), (S, bigint(-2)),
         (S, bigint(0), bigint(2)),
     ),
     "left": ((S, COUNT), (S, bigint(2))),
@@ -291,35 +194,13 @@ _TABLE: dict[str, Calls] = {
         )
     ),
     "regexp_extract": (
-        *_with(*map(text, _PATTERNS)),
-        (S, text("(&|^)channel_id=([^&]*)"), bigint(2)),
-        (S, text("(x)?b"), bigint(1)),
-        (S, text("(x)?b"), bigint(2)),
-        (S, text("a(b)(c)"), bigint(0)),
-        (S, _TEXT_NULL),
-        (S, text("a"), _BIGINT_NULL),
+        *_with(*map(text, _PATTERNS)), (S, text("(&|^)channel_id=([^&]*)"), bigint(2)),
+        (S, text("(x)?b"), bigint(1)), (S, text("(x)?b"), bigint(2)),
+        (S, text("a(b)(c)"), bigint(0)), (S, _TEXT_NULL), (S, text("a"), _BIGINT_NULL),
     ),
     "regexp_count": _with(text("b"), text("[a-c]+"), text("😀")),
     "date_trunc": tuple((text(unit), kind) for unit in _UNITS for kind in (T, DAY_POOL)),
-    **{
-        f"extract_{part}": _ONE_TIME
-        for part in (
-            "year",
-            "quarter",
-            "month",
-            "week",
-            "isoyear",
-            "day",
-            "dow",
-            "isodow",
-            "doy",
-            "hour",
-            "minute",
-            "second",
-            "millisecond",
-            "microsecond",
-        )
-    },
+    **{f"extract_{part}": _ONE_TIME for part in _PARTS},
     **dict.fromkeys(
         ("dayofweek", "unix_seconds", "unix_millis", "unix_micros", "last_day"), _ONE_TIME
     ),
@@ -330,35 +211,22 @@ _TABLE: dict[str, Calls] = {
     "timestampdiff": tuple((text(unit), T, T) for unit in _UNITS),
     "timestampadd": tuple((text(unit), count, T) for unit in _UNITS for count in (MONTHS, MILLIS)),
     "add_months": ((DAY_POOL, MONTHS), (T, MONTHS), (T, bigint(-1))),
-    "date_format": (
-        *tuple(
-            (T, text(pattern))
-            for pattern in (
-                "yyyy-MM-dd HH:mm:ss.SSS",
-                "yyyyMMdd'T'HHmmss.SSSSSS'Z'",
-                "EEE, dd MMM yyyy hh:mm a",
-                "EEEE MMMM DDD",
-                "'100%' ''yyyy",
-                "",
-            )
-        ),
-        (T, _TEXT_NULL),
-    ),
+    "date_format": (*((T, text(pattern)) for pattern in _DATE_PATTERNS), (T, null(Scalar.VARCHAR))),
     "element_at": (
-        (MS, PART),
-        (MB, B),
-        (AS, COUNT),
-        (AB, COUNT),
-        (AS, bigint(-1)),
-        (AB, bigint(0)),
+        (MS, PART), (MB, B), (AS, COUNT), (AB, COUNT), (AS, bigint(-1)), (AB, bigint(0)),
     ),
     "cardinality": ((AS,), (AB,), (MS,), (MB,)),
     "array_contains": ((AS, PART), (AB, B), (AI, B), (AI, I32)),
     "map_keys": ((MS,), (MB,)),
     "map_values": ((MS,), (MB,)),
     "field": ((ST, text("a")), (ST, text("b c"))),
+    "$shift": ((MODEST, MODEST),),
+    **dict.fromkeys(("$divide", "$remainder"), ((MODEST, bigint(60_000_000)), (MODEST, bigint(1)))),
+    "$scale": ((MODEST, bigint(31)), (MODEST, bigint(-1))),
+    "$negate": ((MODEST,),),
     "make_array": ((B, B), (S, PART, _TEXT_NULL), (B, N)),
 }
+# fmt: on
 
 
 @dataclass(frozen=True)
@@ -390,33 +258,12 @@ _NESTED = (
     (AI, Array(Scalar.DOUBLE)),
     (ST, Struct((("a", Scalar.DOUBLE), ("b c", Scalar.VARCHAR)))),
 )
+# fmt: off
+_SOURCES = (TINY, SMALL, I32, B, R, CLOSE, N, WIDE, FINE, N0, WRITTEN, Y, BOOL, T, DAY_POOL)
+# fmt: on
+_ALL_CASTS = (*((source, target) for source in _SOURCES for target in TARGETS), *_NESTED)
 CASTS = tuple(
-    Conversion(source, target)
-    for source, target in (
-        *(
-            (source, target)
-            for source in (
-                TINY,
-                SMALL,
-                I32,
-                B,
-                R,
-                CLOSE,
-                N,
-                WIDE,
-                FINE,
-                N0,
-                WRITTEN,
-                Y,
-                BOOL,
-                T,
-                DAY_POOL,
-            )
-            for target in TARGETS
-        ),
-        *_NESTED,
-    )
-    if can_cast(source.type, target)
+    Conversion(source, target) for source, target in _ALL_CASTS if can_cast(source.type, target)
 )
 EXERCISES = tuple(Exercise(name, args) for name, calls in _TABLE.items() for args in calls)
 _WILD = {T: WILD_T, DAY_POOL: WILD_DAY}

@@ -40,7 +40,11 @@ def _in_interval(value: int) -> int | None:
     return value if abs(value) <= MAX_DURATION_US else None
 
 
-_RANGES = {Scalar.BIGINT: _in_bigint, Scalar.TIMESTAMP: in_time, Scalar.INTERVAL: _in_interval}
+_RANGES: dict[DataType, Oracle] = {
+    Scalar.BIGINT: _in_bigint,
+    Scalar.TIMESTAMP: in_time,
+    Scalar.INTERVAL: _in_interval,
+}
 
 
 def arithmetic(symbol: str, result: DataType) -> Oracle:
@@ -50,7 +54,7 @@ def arithmetic(symbol: str, result: DataType) -> Oracle:
         return exact
     if result is Scalar.DOUBLE:
         return lambda left, right: plain(float(left), float(right))
-    inside = _RANGES[Scalar(result)]
+    inside = _RANGES[result]
     return lambda left, right: inside(plain(left, right))
 
 
@@ -279,6 +283,11 @@ ORACLES: dict[str, Oracle] = {
     "map_values": lambda entries: [entry[1] for entry in entries],
     "field": lambda struct, name: struct[name],
     "make_array": lambda *args: list(args),
+    "$shift": operator.add,
+    "$divide": quotient,
+    "$remainder": _remainder,
+    "$scale": operator.mul,
+    "$negate": operator.neg,
     **TEXT,
     **TIMES,
 }

@@ -17,7 +17,12 @@ _EXACT = decimal.Context(prec=80, rounding=decimal.ROUND_HALF_UP)
 _SPACE = " \t\n\x0b\f\r"
 
 
-_INTEGER_SIZES = {Scalar.TINYINT: 8, Scalar.SMALLINT: 16, Scalar.INTEGER: 32, Scalar.BIGINT: 64}
+_INTEGER_SIZES: dict[DataType, int] = {
+    Scalar.TINYINT: 8,
+    Scalar.SMALLINT: 16,
+    Scalar.INTEGER: 32,
+    Scalar.BIGINT: 64,
+}
 
 
 _FIXED = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
@@ -51,7 +56,7 @@ def _to_number(target: DataType) -> Oracle:
         return float
     if target is Scalar.REAL:
         return lambda value: _to_real(float(value))
-    limit = 2 ** (_INTEGER_SIZES[Scalar(target)] - 1)
+    limit = 2 ** (_INTEGER_SIZES[target] - 1)
 
     def oracle(value: Any) -> int | None:
         if isinstance(value, float) and not math.isfinite(value):

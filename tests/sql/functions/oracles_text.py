@@ -70,8 +70,12 @@ def _chr(code: int) -> str | None:
     return chr(code) if 1 <= code < 0xD800 or 0xE000 <= code < 0x110000 else None
 
 
+def _python(pattern: str) -> str:
+    return re.sub(r"(?<!\\)\$", r"\\Z", pattern)
+
+
 def _extract(value: str, pattern: str, group: int = 0) -> str | None:
-    found = re.search(pattern.replace("$", r"\Z"), value)
+    found = re.search(_python(pattern), value)
     if found is None or group > (found.re.groups):
         return None
     return found[group] or ""
@@ -129,7 +133,7 @@ TEXT: dict[str, Oracle] = {
     "sha256": lambda value: hashlib.sha256(_bytes(value)).hexdigest(),
     "to_hex": _hex,
     "hex": lambda value: _hex(value).upper(),
-    "rlike": lambda value, pattern: re.search(pattern.replace("$", r"\Z"), value) is not None,
+    "rlike": lambda value, pattern: re.search(_python(pattern), value) is not None,
     "regexp_replace": _replace,
     "regexp_extract": _extract,
     "regexp_count": lambda value, pattern: len(re.findall(pattern, value)),

@@ -28,8 +28,9 @@ from tests.sql.functions.harness import (
 )
 from tidegate.sql.functions.signature import Engine
 
-_GROUPS = by_pools((*EXERCISES, *CASTS, *WILD_EXERCISES, *WILD_CASTS))
-_MODES = {
+_ALL: tuple[Exercise | Conversion, ...] = (*EXERCISES, *CASTS, *WILD_EXERCISES, *WILD_CASTS)
+_GROUPS = by_pools(_ALL)
+_MODES: dict[str, dict[str, str]] = {
     "ansi": {},
     "interpreted": {
         "spark.sql.ansi.enabled": "false",
@@ -55,7 +56,7 @@ def mode(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[SparkS
     "pools", _GROUPS, ids=lambda pools: "-".join(map(str, pools)) or "constant"
 )
 def test_engines_agree(pools: Pools, mode: SparkSession) -> None:
-    exercises: list[Exercise | Conversion] = _GROUPS[pools]
+    exercises = _GROUPS[pools]
     exprs = [expression_of(exercise) for exercise in exercises]
     one = results(pools, exprs, datafusion_run, Engine.DATAFUSION)
     other = results(pools, exprs, spark_run(mode), Engine.SPARK)

@@ -14,7 +14,7 @@ _GROUPS = by_pools(EXERCISES)
 
 
 def test_every_overload_is_exercised() -> None:
-    tried = {}
+    tried: dict[str, set[int]] = {}
     for exercise in EXERCISES:
         types = [arg.type for arg in call_of(exercise).args]
         resolved = FUNCTIONS[exercise.function].resolve(types)

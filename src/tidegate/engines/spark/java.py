@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from tidegate.engines.spark import refusals
+from tidegate import errors
 from tidegate.errors import TidegateError
 
 Version = tuple[int, ...]
@@ -52,7 +52,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
         found = "does not start" if version is None else f"is {'.'.join(map(str, version))}"
         passed_over.append(f"{path} (from {origin}) {found}")
     tried = "; ".join(passed_over) or "JAVA_HOME is not set, PATH has no java"
-    raise refusals.no_java(accepted=ACCEPTED, tried=tried)
+    raise errors.no_java(accepted=ACCEPTED, tried=tried)
 
 
 def accepted(version: Version) -> bool:

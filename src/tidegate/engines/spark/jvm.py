@@ -27,7 +27,7 @@ from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 
-from tidegate.engines.spark import refusals
+from tidegate import errors
 from tidegate.engines.spark.java import Java, find_java
 
 # org.apache.spark.launcher.JavaModuleOptions without --add-modules=jdk.incubator.vector (a test compares the two).
@@ -197,10 +197,10 @@ def spark_home(environ: Mapping[str, str]) -> Path:
     else:
         spec = find_spec("pyspark")
         if spec is None or spec.origin is None:
-            raise refusals.no_pyspark()
+            raise errors.no_pyspark()
         home = Path(spec.origin).parent
     if not any(home.glob("jars/spark-core_*.jar")):
-        raise refusals.no_spark_jars(home=home)
+        raise errors.no_spark_jars(home=home)
     return home
 
 
@@ -212,7 +212,7 @@ def heap(memory: str) -> str:
     """
     parts = re.fullmatch(r"(\d+)(?:([kmgt])b?)?", memory.strip().lower())
     if parts is None:
-        raise refusals.bad_memory(text=repr(memory))
+        raise errors.bad_memory(text=repr(memory))
     return parts[1] + (parts[2] or "m")
 
 
@@ -259,4 +259,4 @@ def _wait_for(
             continue
         process.kill()
         stop(process)
-        raise refusals.jvm_not_started(how=how, command=shlex.join(command))
+        raise errors.jvm_not_started(how=how, command=shlex.join(command))

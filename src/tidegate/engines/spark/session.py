@@ -16,7 +16,8 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tidegate.engines.spark import jvm, refusals
+from tidegate import errors
+from tidegate.engines.spark import jvm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -128,7 +129,7 @@ def _started(chosen: Mapping[str, str], profile: jvm.Profile) -> "SparkSession":
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
     except ImportError as missing:
-        raise refusals.no_pyspark() from missing
+        raise errors.no_pyspark() from missing
 
     builder = SparkSession.builder.config(map=dict(chosen))
     if local_cores(chosen["spark.master"]) is not None:

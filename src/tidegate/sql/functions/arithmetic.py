@@ -239,7 +239,7 @@ ARITHMETIC = (
     ),
     operator(
         "div",
-        "Integer quotient, rounded toward zero. `division_by_zero` for a zero divisor and for the lowest BIGINT DIV -1.",
+        "Integer quotient, toward zero. `division_by_zero` for a zero divisor and for the lowest BIGINT DIV -1.",
         overload(
             [BIGINT, BIGINT],
             Scalar.BIGINT,

@@ -4,6 +4,7 @@ from tidegate.sql.functions.arithmetic import ARITHMETIC
 from tidegate.sql.functions.conditional import CONDITIONAL
 from tidegate.sql.functions.encodings import ENCODINGS
 from tidegate.sql.functions.epochs import EPOCHS
+from tidegate.sql.functions.internal import INTERNAL
 from tidegate.sql.functions.math import MATH
 from tidegate.sql.functions.nested import NESTED
 from tidegate.sql.functions.operators import OPERATORS
@@ -27,6 +28,7 @@ _FAMILIES: tuple[tuple[Function, ...], ...] = (
     TIMES,
     EPOCHS,
     NESTED,
+    INTERNAL,
 )
 
 FUNCTIONS: dict[str, Function] = {
@@ -50,6 +52,6 @@ def function_names() -> tuple[str, ...]:
         sorted(
             alias
             for alias, function in _BY_ALIAS.items()
-            if function.family != "operators" or alias in function.aliases
+            if function.family not in ("operators", "internal") or alias in function.aliases
         )
     )

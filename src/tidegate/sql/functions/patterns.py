@@ -6,6 +6,7 @@ Decided here: `.` stops at line feeds only, `$` is the end of the text, `\\d \\w
 """
 
 import re
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -52,7 +53,9 @@ def parse(pattern: str) -> Pattern:
     ('(a|b)+\\\\z', '(?:a)(b)')
     """
     try:
-        re.compile(pattern)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            re.compile(pattern)
     except (re.error, OverflowError) as problem:
         raise PatternError(str(problem)) from None
     leading = _MODIFIERS.match(pattern)

@@ -1,0 +1,1 @@
+"""The `tidegate` command: one module per subcommand, loaded only when it runs."""

@@ -1,0 +1,75 @@
+"""The command line's root: `tidegate --help` loads click and nothing else.
+
+Subcommands are found in `_COMMANDS` and imported when one is called or asked for its help, so that the list of
+commands costs nothing. Exit codes are those of `errors.py`: 1 failed, 2 usage or configuration, 3 SQL.
+"""
+
+import sys
+from importlib import import_module
+
+import click
+
+from tidegate import __version__
+from tidegate.errors import TidegateError
+
+_COMMANDS = {
+    "check": "Parse, bind and plan SQL files; report everything that is wrong.",
+    "explain": "Show how a query is understood and run.",
+    "functions": "List the functions that queries can call.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Knows its commands by name; imports `tidegate.cli.<name>` for the one that is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = import_module(f"tidegate.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as unknown:
+            from tidegate.errors import nearest
+
+            hint = nearest(args[0], _COMMANDS) if args else ""
+            raise click.UsageError(f"{unknown.message}{f' {hint}' if hint else ''}", ctx) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="tidegate", message="%(prog)s %(version)s")
+def root() -> None:
+    """Event-time window SQL for streams, in one process or on Spark."""
+
+
+def main() -> None:
+    """Entry point of the `tidegate` script."""
+    try:
+        root.main(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as refusal:
+        refusal.show()
+        sys.exit(refusal.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except TidegateError as refusal:
+        from tidegate.cli.messages import show_error
+
+        show_error(refusal)
+        sys.exit(refusal.exit_code)

@@ -1,0 +1,73 @@
+"""Window arithmetic on the time axis: panes, windows over them, and from when rows are still taken.
+
+Decided here once, for planning (`plan/row_sql.py` writes the same arithmetic as expressions) and for the kernel: panes
+are numbered from the first instant there is, so that a pane's number is never negative and flooring is one integer
+division; instants before 1970 need no case of their own.
+"""
+
+from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
+from tidegate.model.windows import Cumulating, Hopping, Session, Sliding, Tumbling
+
+NO_PANES = 0  # the pane of every row where a query has no window
+
+
+def pane_shift_us(width_us: int, offset_us: int) -> int:
+    """What is added to an instant so that dividing by the width gives its pane's number.
+
+    >>> (MIN_EVENT_TIME_US + pane_shift_us(10, 3)) // 10 >= 0, (pane_shift_us(10, 3) + 3) % 10
+    (True, 0)
+    """
+    steps = -((MIN_EVENT_TIME_US - abs(offset_us) - width_us) // width_us)
+    return steps * width_us - offset_us
+
+
+def pane_number(instant_us: int, width_us: int, offset_us: int) -> int:
+    return (instant_us + pane_shift_us(width_us, offset_us)) // width_us
+
+
+def pane_start_us(number: int, width_us: int, offset_us: int) -> int:
+    """Where the pane with the number begins.
+
+    >>> pane_start_us(pane_number(-1, 10, 0), 10, 0), pane_start_us(pane_number(3, 10, 3), 10, 3)
+    (-10, 3)
+    """
+    return number * width_us - pane_shift_us(width_us, offset_us)
+
+
+def floor_us(instant_us: int, width_us: int, offset_us: int) -> int:
+    """The last grid point at or before the instant."""
+    return (instant_us - offset_us) // width_us * width_us + offset_us
+
+
+def open_from_us(
+    window: Tumbling | Hopping | Cumulating | Session | Sliding,
+    *,
+    watermark_us: int,
+    lateness_us: int,
+) -> int:
+    """The earliest event time that some window is still open for.
+
+    A window with end E is closed when the watermark has reached E + lateness; a sliding trigger has passed only when
+    the watermark is beyond it. For sessions the bound is that of a row alone: whether it joins a session that is still
+    open, the kernel sees.
+
+    >>> open_from_us(Tumbling(size_us=10), watermark_us=20, lateness_us=0)
+    20
+    >>> open_from_us(Tumbling(size_us=10), watermark_us=19, lateness_us=0)
+    10
+    >>> open_from_us(Hopping(size_us=15, slide_us=5), watermark_us=20, lateness_us=0)
+    10
+    """
+    horizon = watermark_us - lateness_us
+    match window:
+        case Tumbling(size_us=size, offset_us=offset):
+            edge = floor_us(horizon - size, size, offset) + size
+        case Hopping(size_us=size, slide_us=slide, offset_us=offset):
+            edge = floor_us(horizon - size, slide, offset) + slide
+        case Cumulating(size_us=size, offset_us=offset):
+            edge = floor_us(horizon - size, size, offset) + size
+        case Session():
+            edge = MIN_EVENT_TIME_US
+        case Sliding(lookahead_us=lookahead):
+            edge = horizon - (lookahead or 0)
+    return min(max(edge, MIN_EVENT_TIME_US), MAX_EVENT_TIME_US + 1)

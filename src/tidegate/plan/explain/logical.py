@@ -1,0 +1,147 @@
+"""The logical plan as a tree: what the query means."""
+
+from tidegate.model.time import format_duration
+from tidegate.plan.display import show, show_aggregate, show_key, show_named, window_facts
+from tidegate.plan.explain.tree import Node, Value, facts
+from tidegate.plan.logical import (
+    WINDOW_COLUMNS,
+    Aggregate,
+    Emission,
+    EventTime,
+    Filter,
+    Having,
+    Logical,
+    OverAggregate,
+    Project,
+    Source,
+    StaticTable,
+    StreamRef,
+    TableJoin,
+    TopN,
+    UnionAll,
+    WatermarkOrigin,
+    Windowed,
+)
+
+Names = dict[str, str]
+Facts = tuple[tuple[str, Value], ...]
+
+
+def logical_tree(node: Logical) -> Node:
+    """The whole tree."""
+    children = tuple(logical_tree(part) for part in _inputs(node))
+    return Node(*_describe(node, made_names(node)), children)
+
+
+def _inputs(node: Logical) -> tuple[Logical, ...]:
+    match node:
+        case Source() | StaticTable() | StreamRef():
+            return ()
+        case TableJoin(input=input, table=table):
+            return (input, table)
+        case UnionAll(inputs=parts):
+            return parts
+        case _:
+            return (node.input,)
+
+
+def made_names(node: Logical) -> Names:
+    """What the planner's own names stand for, seen from a node."""
+    names = {f"${name}": name for name in WINDOW_COLUMNS}
+    while isinstance(node, (Emission, Project, Having, TopN)):
+        node = node.input
+    if isinstance(node, Aggregate):
+        names.update((key.name, show(key.expr)) for key in node.keys)
+        names.update((named.name, show_aggregate(named.call)) for named in node.aggregates)
+    if isinstance(node, OverAggregate):
+        names.update(
+            (named.name, show_aggregate(named.call))
+            for frame in node.frames
+            for named in frame.aggregates
+        )
+    return names
+
+
+def _describe(node: Logical, names: Names) -> tuple[str, Facts]:
+    match node:
+        case Source() | StaticTable() | StreamRef():
+            return _read(node)
+        case Filter() | TableJoin() | UnionAll() | EventTime() | Project():
+            return _row_operator(node, names)
+        case _:
+            return _window_operator(node, names)
+
+
+def _read(node: Source | StaticTable | StreamRef) -> tuple[str, Facts]:
+    columns = ", ".join(node.schema.names)
+    if isinstance(node, StreamRef):
+        return f"Stream {node.name}", facts(kind=node.kind.value, columns=columns)
+    title = "Source" if isinstance(node, Source) else "Table"
+    return f"{title} {node.name}", facts(connector=node.connector, columns=columns)
+
+
+def _row_operator(
+    node: Filter | TableJoin | UnionAll | EventTime | Project, names: Names
+) -> tuple[str, Facts]:
+    match node:
+        case Project(columns=columns):
+            return "Project", facts(columns=tuple(show_named(named, names) for named in columns))
+        case Filter(predicate=predicate):
+            return f"Filter {show(predicate)}", ()
+        case TableJoin(on=on, outer=outer):
+            return f"Join {'left' if outer else 'inner'} on {show(on)}", ()
+        case EventTime():
+            return "EventTime", _time_facts(node)
+        case UnionAll():
+            return "UnionAll", ()
+
+
+def _window_operator(
+    node: Windowed | Aggregate | OverAggregate | Having | TopN | Emission, names: Names
+) -> tuple[str, Facts]:
+    match node:
+        case Windowed():
+            partition = ", ".join(show(expr) for expr in node.partition_by)
+            inherited = ", ".join(show(expr) for expr, _ in node.inherited)
+            described = facts(
+                **window_facts(node.window), partition_by=partition, columns=inherited
+            )
+            return "Window", described
+        case Aggregate(keys=keys, aggregates=aggregates):
+            shown = tuple(show_aggregate(named.call) for named in aggregates)
+            return "Aggregate", facts(
+                keys=", ".join(show(key.expr) for key in keys) or "none", aggregates=shown
+            )
+        case OverAggregate():
+            return "Over", _over_facts(node)
+        case Having(predicate=predicate):
+            return f"Having {show(predicate, names)}", ()
+        case TopN(order=order, limit=limit):
+            return f"TopN {limit} by {', '.join(show_key(key, names) for key in order)}", ()
+        case Emission():
+            return "Emit", _emission_facts(node)
+
+
+def _emission_facts(node: Emission) -> Facts:
+    lateness = format_duration(node.lateness_us) if node.lateness_us else None
+    every = None if node.emit.interval_us is None else format_duration(node.emit.interval_us)
+    return facts(mode=node.emit.mode.value, every=every, kind=node.kind.value, lateness=lateness)
+
+
+def _time_facts(node: EventTime) -> Facts:
+    ladder = ", ".join(
+        f"{show(step.expr)} ({step.rung})" for step in node.ladder if step.expr is not None
+    )
+    lag = format_duration(node.lag_us) if node.watermark is WatermarkOrigin.ROWS else None
+    return facts(mode=node.mode.value, watermark=node.watermark.value, lag=lag, ladder=ladder)
+
+
+def _over_facts(node: OverAggregate) -> Facts:
+    lines = []
+    for frame in node.frames:
+        shape = " ".join(f"{name}={value}" for name, value in window_facts(frame.window).items())
+        keys = ", ".join(show(expr) for expr in frame.partition_by) or "none"
+        lines.append(
+            f"{', '.join(show_aggregate(named.call) for named in frame.aggregates)} over {shape} partition_by={keys}"
+        )
+    return facts(frames=tuple(lines))

@@ -1,0 +1,165 @@
+"""The physical plan: what engines run.
+
+A plan is a row of stages, inner queries first. A stage is one window operator with the row SQL that feeds it, one
+branch per input (a UNION ALL has several). Rows stay in the engine's SQL up to the seam; behind it, per window, are the
+kernel's columns. Choices that rules made stand in `decisions`, each with its reason. Names that begin with `$`:
+`$k0` keys, `$x0` what aggregates and outputs need per row, `$p0` partial columns, `$a0` and `$o0` aggregates, `$ts` the
+event time in microseconds, `$pane` the pane's number or minus the code of what became of the row.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tidegate.model.expressions import Expr, Field, Named, SortKey
+from tidegate.model.options import OptionValue
+from tidegate.model.partials import FinishSpec, PartialSpec
+from tidegate.model.policies import Emit, MissingEventTime, PreEpoch, StreamKind, TimeMode
+from tidegate.model.schema import Schema
+from tidegate.model.types import Scalar
+from tidegate.model.windows import Window
+from tidegate.plan.logical import NamedAggregate, Rung, WatermarkOrigin
+
+TS = Field("$ts", Scalar.BIGINT)
+PANE = Field("$pane", Scalar.BIGINT)
+CODE = Field("$code", Scalar.BIGINT)
+SESSION = Field("$session", Scalar.BIGINT)
+
+
+class InputKind(StrEnum):
+    SOURCE = "source"
+    STREAM = "stream"
+    STAGE = "stage"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """Where rows come from. `columns` pairs the name in the plan with the name in the input."""
+
+    kind: InputKind
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    schema: Schema
+    predicate: Expr
+    connector: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableLookup:
+    """A static table joined to the rows: `columns` are those of the table, in terms of its own; `matched` marks a match."""
+
+    table: Input
+    columns: tuple[Named, ...]
+    on: Expr
+    outer: bool
+    matched: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowTime:
+    """How rows of a branch get their event time, and what moves the branch's watermark."""
+
+    mode: TimeMode
+    ladder: tuple[tuple[Rung, Expr], ...]
+    watermark: WatermarkOrigin
+    lag_us: int
+    on_missing: MissingEventTime
+    pre_epoch: PreEpoch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """One input of a stage, with everything that is computed per row of it. `columns` are the same names in every branch."""
+
+    input: Input
+    lookups: tuple[TableLookup, ...]
+    predicate: Expr
+    time: RowTime | None
+    columns: tuple[Named, ...]
+
+
+class StageKind(StrEnum):
+    """What a stage keeps: nothing, groups, whole rows of windows, or rows within reach of triggers."""
+
+    STATELESS = "stateless"
+    AGGREGATE = "aggregate"
+    ROWS = "rows"
+    SLIDING = "sliding"
+
+
+class Routing(StrEnum):
+    PARTIALS = "partials"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A choice between ways that mean the same."""
+
+    rule: str
+    choice: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panes:
+    """Pieces of the time axis that rows are aggregated in. `copies` is 1, or how many windows each row goes to directly."""
+
+    width_us: int
+    offset_us: int
+    copies: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameSpec:
+    """A frame of OVER in terms of row columns."""
+
+    window: Window
+    partition_by: tuple[str, ...]
+    aggregates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One window operator and what feeds it."""
+
+    name: str
+    kind: StageKind
+    branches: tuple[Branch, ...]
+    window: Window | None
+    keys: tuple[Field, ...]
+    partition_by: tuple[Field, ...]
+    inherited: tuple[tuple[Field, str], ...]
+    aggregates: tuple[NamedAggregate, ...]
+    frames: tuple[FrameSpec, ...]
+    having: Expr | None
+    order: tuple[SortKey, ...]
+    limit: int | None
+    output: tuple[Named, ...]
+    emit: Emit
+    stream_kind: StreamKind
+    lateness_us: int
+    options: tuple[tuple[str, OptionValue], ...]
+    partials: tuple[PartialSpec, ...] = ()
+    finishes: tuple[FinishSpec, ...] = ()
+    panes: Panes | None = None
+    routing: Routing = Routing.PARTIALS
+    fused: bool = False
+    placement: str = "auto"
+    decisions: tuple[Decision, ...] = ()
+
+    def option(self, name: str) -> OptionValue | None:
+        return dict(self.options).get(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A query ready to run: stages, the last one of which makes the query's rows."""
+
+    name: str
+    stages: tuple[Stage, ...]
+    output: Schema
+
+    @property
+    def last(self) -> Stage:
+        return self.stages[-1]

@@ -1,0 +1,128 @@
+"""The reference of everything a query can call, read off the tables that define it.
+
+`tidegate functions` and `docs/functions.md` print it; nobody writes it by hand.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tidegate.model.policies import Reason
+from tidegate.plan.aggregates import AGGREGATES, EXACT, AggregateFunction
+from tidegate.sql.functions.catalogue import FUNCTIONS
+from tidegate.sql.functions.signature import Function, Overload, Param
+from tidegate.sql.windows import SPELLINGS
+
+_SYMBOLS = "operators"
+_WINDOW_DOCS = {
+    "tumble": "Windows of one size, one after the other.",
+    "hop": "Windows of one size that start every slide, and overlap.",
+    "cumulate": "Windows that grow by a step up to a size, then start over.",
+    "session": "Windows that end when no row came for a gap.",
+    "tumblingwindow": "TUMBLE in eKuiper's words, on the stream's own time; units are 'dd', 'hh', 'mi', 'ss' and 'ms'.",
+    "hoppingwindow": "HOP in eKuiper's words: the size comes first.",
+    "sessionwindow": "SESSION in eKuiper's words.",
+    "slidingwindow": "For every row at t, the rows of [t - lookback, t + lookahead].",
+    "countwindow": "Every step rows, the last n rows.",
+    "statewindow": "From the first row where open holds to the first later one where close holds.",
+    "window": "TUMBLE, or HOP with a slide, in Spark's words.",
+    "session_window": "SESSION in Spark's words: rows exactly one gap apart share a session.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One function: how it may be called, and what it does."""
+
+    family: str
+    name: str
+    doc: str
+    forms: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+    example: str = ""
+    diverts: tuple[str, ...] = ()
+
+    def as_object(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "family": self.family,
+            "doc": self.doc,
+            "forms": list(self.forms),
+            "aliases": list(self.aliases),
+            "example": self.example,
+            "diverts": list(self.diverts),
+        }
+
+
+def entries() -> list[Entry]:
+    """Windows, aggregates, then scalar functions by family."""
+    return [*_windows(), *_aggregates(), *_scalars()]
+
+
+def _windows() -> Iterator[Entry]:
+    for name, spelling in SPELLINGS.items():
+        yield Entry(family="windows", name=name, doc=_WINDOW_DOCS[name], forms=(spelling.form,))
+
+
+def _aggregates() -> Iterator[Entry]:
+    for function in AGGREGATES.values():
+        kept = "" if function.precision == EXACT else f" Keeps every value ({function.precision})."
+        yield Entry(
+            family="aggregates",
+            name=function.name,
+            doc=function.doc + kept,
+            forms=_aggregate_forms(function),
+            aliases=function.aliases,
+        )
+
+
+def _aggregate_forms(function: AggregateFunction) -> tuple[str, ...]:
+    star = (f"{function.name}(*) → BIGINT",) if function.star else ()
+    return (
+        *star,
+        *dict.fromkeys(_form(function.name, overload) for overload in function.signatures),
+    )
+
+
+def _scalars() -> Iterator[Entry]:
+    for function in FUNCTIONS.values():
+        if function.family == "internal":
+            continue
+        yield Entry(
+            family=function.family,
+            name=function.name,
+            doc=function.doc,
+            forms=tuple(
+                dict.fromkeys(_scalar_form(function, overload) for overload in function.overloads)
+            ),
+            aliases=function.aliases,
+            example=function.example,
+            diverts=tuple(dict.fromkeys(_reasons(function))),
+        )
+
+
+def _reasons(function: Function) -> Iterator[str]:
+    for overload in function.overloads:
+        if isinstance(overload.fails, Reason):
+            yield overload.fails.value
+
+
+def _scalar_form(function: Function, overload: Overload) -> str:
+    if function.family == _SYMBOLS and len(overload.params) == 2 and not function.name.isalpha():
+        left, right = overload.params
+        return f"{left.label} {function.name} {right.label}{_result(overload)}"
+    return _form(function.name, overload)
+
+
+def _form(name: str, overload: Overload) -> str:
+    more = ", …" if overload.variadic else ""
+    return (
+        f"{name}({', '.join(_label(param) for param in overload.params)}{more}){_result(overload)}"
+    )
+
+
+def _label(param: Param) -> str:
+    return " | ".join(f"'{value}'" for value in param.choices) or param.label
+
+
+def _result(overload: Overload) -> str:
+    return "" if callable(overload.returns) else f" → {overload.returns}"

@@ -1,0 +1,48 @@
+"""What a row is aggregated into: a pane that windows share, or, where that is cheaper, each of its windows."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import gcd
+
+from tidegate.model.options import OptionValue
+from tidegate.model.time import format_duration
+from tidegate.model.windows import Cumulating, Hopping, Tumbling
+from tidegate.plan.physical import Decision, Panes, Routing, Stage
+
+RULE = "panes"
+
+
+def choose_panes(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
+    """Panes of aligned windows; others have none."""
+    if stage.routing is not Routing.PARTIALS or not isinstance(
+        stage.window, (Tumbling, Hopping, Cumulating)
+    ):
+        return stage
+    panes, reason = _choose(stage.window)
+    shape = f"panes of {format_duration(panes.width_us)}"
+    choice = shape if panes.copies == 1 else f"{panes.copies} windows per row"
+    return replace(stage, panes=panes, decisions=(*stage.decisions, Decision(RULE, choice, reason)))
+
+
+def _choose(window: Tumbling | Hopping | Cumulating) -> tuple[Panes, str]:
+    match window:
+        case Tumbling(size_us=size, offset_us=offset):
+            return Panes(width_us=size, offset_us=offset), "a window is one pane"
+        case Cumulating(step_us=step, size_us=size, offset_us=offset):
+            return Panes(
+                width_us=step, offset_us=offset
+            ), f"a window is up to {size // step} panes, each row is in one"
+        case Hopping():
+            return _choose_hopping(window)
+
+
+def _choose_hopping(window: Hopping) -> tuple[Panes, str]:
+    """Panes are the greatest common divisor; where slides hold more panes than a row has windows, windows are fewer."""
+    width = gcd(window.size_us, window.slide_us)
+    per_slide = window.slide_us // width
+    per_row = -(-window.size_us // window.slide_us)
+    if per_slide > per_row:
+        reason = f"a slide would hold {per_slide} panes of {format_duration(width)}, and a row is in {per_row} windows only"
+        return Panes(width_us=window.slide_us, offset_us=window.offset_us, copies=per_row), reason
+    reason = f"a window is {window.size_us // width} panes, each row is in one instead of in {per_row} windows"
+    return Panes(width_us=width, offset_us=window.offset_us), reason

@@ -1,0 +1,35 @@
+"""What crosses the seam: partials where an aggregate can be computed piece by piece, rows where it cannot."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tidegate.model.options import OptionValue
+from tidegate.model.windows import Conditional, Counting, Sliding
+from tidegate.plan.physical import Decision, Routing, Stage, StageKind
+
+RULE = "routing"
+
+
+def choose_routing(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
+    """One partial per touched group, unless the window is about single rows."""
+    routing, reason = _choose(stage)
+    decision = Decision(RULE, routing.value, reason)
+    return replace(stage, routing=routing, decisions=(*stage.decisions, decision))
+
+
+def _choose(stage: Stage) -> tuple[Routing, str]:
+    match stage.kind, stage.window:
+        case StageKind.STATELESS, _:
+            return Routing.ROWS, "rows are passed on as they come, without state"
+        case StageKind.ROWS, _:
+            return Routing.ROWS, "the query has no aggregates: a window's rows are what it emits"
+        case StageKind.SLIDING, _:
+            return Routing.ROWS, "every row is a trigger of its own"
+        case _, Sliding():
+            return Routing.ROWS, "every row is a trigger of its own"
+        case _, Counting():
+            return Routing.ROWS, "windows are cut by counting single rows"
+        case _, Conditional():
+            return Routing.ROWS, "windows are cut by conditions on single rows"
+        case _:
+            return Routing.PARTIALS, "aggregates are combined from partials, one per touched group"

@@ -1,0 +1,114 @@
+"""Partial aggregates as SQL: one template per operation and engine.
+
+Every one skips NULLs, gives NULL (or 0, or an empty list) for no rows, and neither raises nor wraps around: the
+arguments that `plan/aggregates.py` chooses cannot overflow.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from tidegate.model.partials import PartialOp, PartialSpec
+from tidegate.model.types import DataType, Decimal, is_float
+from tidegate.sql.functions.ordering import datafusion_order_key
+from tidegate.sql.functions.signature import Engine
+from tidegate.sql.render import render, type_name
+
+_PLAIN = {
+    PartialOp.ROWS: "count(*)",
+    PartialOp.COUNT: "count({0})",
+    PartialOp.MEAN: "avg({0})",
+    PartialOp.MIN: "min({0})",
+    PartialOp.MAX: "max({0})",
+    PartialOp.BOOL_AND: "bool_and({0})",
+    PartialOp.BOOL_OR: "bool_or({0})",
+    PartialOp.BIT_AND: "bit_and({0})",
+    PartialOp.BIT_OR: "bit_or({0})",
+    PartialOp.BIT_XOR: "bit_xor({0})",
+}
+_COLLECT = {
+    (PartialOp.COLLECT, Engine.DATAFUSION): "array_agg({0})",
+    (PartialOp.COLLECT, Engine.SPARK): "collect_list({0})",
+    (PartialOp.COLLECT_SET, Engine.DATAFUSION): "array_agg(DISTINCT {0})",
+    (PartialOp.COLLECT_SET, Engine.SPARK): "collect_set({0})",
+}
+_MOMENTS = {PartialOp.M2: "var_pop", PartialOp.COMOMENT: "covar_pop"}
+
+
+def render_partial(
+    spec: PartialSpec, engine: Engine, values: Mapping[str, int] | None = None
+) -> str:
+    """The aggregate call, with its FILTER."""
+    args = [render(arg, engine, values) for arg in spec.args]
+    types = [arg.type for arg in spec.args]
+    conditions = [] if spec.filter is None else [render(spec.filter, engine, values)]
+    match spec.op:
+        case PartialOp.M2 | PartialOp.COMOMENT:
+            moment = _filtered(f"{_MOMENTS[spec.op]}({', '.join(args)})", conditions)
+            return f"({moment} * {_filtered(f'count({args[-1]})', conditions)})"
+        case PartialOp.FIRST | PartialOp.LAST:
+            return _at_key(spec.op, args, types, conditions, engine)
+        case PartialOp.COLLECT | PartialOp.COLLECT_SET:
+            return _collect(spec, args, conditions, engine)
+        case PartialOp.SUM:
+            return _filtered(_sum(args[0], types[0], spec.type, engine), conditions)
+        case PartialOp.MIN | PartialOp.MAX if engine is Engine.DATAFUSION:
+            key = datafusion_order_key(args[0], types[0])
+            return _filtered(_PLAIN[spec.op].format(key), conditions)
+        case _:
+            return _filtered(_PLAIN[spec.op].format(*args), conditions)
+
+
+def _filtered(call: str, conditions: Sequence[str]) -> str:
+    return f"{call} FILTER (WHERE {' AND '.join(conditions)})" if conditions else call
+
+
+def _key(arg: str, kind: DataType, engine: Engine) -> str:
+    """Floats by value, not by bits: one NaN, one zero."""
+    if engine is Engine.DATAFUSION:
+        return datafusion_order_key(arg, kind)
+    return f"({arg} + CAST(0 AS {type_name(kind, engine)}))" if is_float(kind) else arg
+
+
+def _sum(arg: str, kind: DataType, result: DataType, engine: Engine) -> str:
+    """Decimals near 38 digits may leave them; their DOUBLE shadow tells, so here it must only not raise."""
+    if isinstance(kind, Decimal) and engine is Engine.SPARK:
+        return (
+            f"try_sum(CAST({arg} AS {type_name(result, engine)}))"
+            if kind.precision + 10 > 38
+            else f"sum({arg})"
+        )
+    return f"sum({arg})"
+
+
+def _at_key(
+    op: PartialOp,
+    args: Sequence[str],
+    types: Sequence[DataType],
+    conditions: Sequence[str],
+    engine: Engine,
+) -> str:
+    """The value at the smallest or largest key; among equal keys the smallest or largest value."""
+    if engine is Engine.SPARK:
+        extreme = "min" if op is PartialOp.FIRST else "max"
+        pair = f"named_struct('k', {_key(args[0], types[0], engine)}, 'v', {_key(args[1], types[1], engine)})"
+        return f"({_filtered(f'{extreme}({pair})', conditions)}).v"
+    edge = "first_value" if op is PartialOp.FIRST else "last_value"
+    keys = ", ".join(
+        f"{_key(arg, kind, engine)} ASC" for arg, kind in zip(args, types, strict=True)
+    )
+    return _filtered(f"{edge}({args[1]} ORDER BY {keys})", conditions)
+
+
+def _collect(
+    spec: PartialSpec, args: Sequence[str], conditions: Sequence[str], engine: Engine
+) -> str:
+    if len(args) == 1:
+        value = (
+            _key(args[0], spec.args[0].type, engine)
+            if spec.op is PartialOp.COLLECT_SET
+            else args[0]
+        )
+        conditions = [*conditions, f"{args[0]} IS NOT NULL"]
+    else:
+        fields = ", ".join(f"'v{place}', {arg}" for place, arg in enumerate(args))
+        value = f"named_struct({fields})"
+    return _filtered(_COLLECT[spec.op, engine].format(value), conditions)
