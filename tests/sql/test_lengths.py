@@ -70,7 +70,7 @@ def test_months_move_a_timestamp(months: str, shift: int) -> None:
         "TG-1010",
         "'1:2:3' is not an interval",
     ),
-    ("SELECT ts + «INTERVAL '1:2:3' HOUR TO MINUTE» AS x FROM trades", "TG-1010", "'1:2:3'"),
+    ("SELECT ts + «INTERVAL '1:2:3' HOUR» TO MINUTE AS x FROM trades", "TG-1010", "'1:2:3'"),
     (
         "SELECT ts + INTERVAL '5' «SECUND» AS x FROM trades",
         "TG-1011",
@@ -89,9 +89,9 @@ def test_months_move_a_timestamp(months: str, shift: int) -> None:
         "xyz",
         "SECOND, MINUTE, HOUR, DAY, WEEK",
     ),
-    ("SELECT ts + INTERVAL '1 2' «HOUR TO DAY» AS x FROM trades", "TG-1011", "HOUR TO DAY"),
-    ("SELECT ts + INTERVAL '1 2' «HOUR TO HOUR» AS x FROM trades", "TG-1011", "HOUR TO HOUR"),
-    ("SELECT ts + INTERVAL '1 2' «WEEK TO DAY» AS x FROM trades", "TG-1011", "WEEK TO DAY"),
+    ("SELECT ts + INTERVAL '1 2' «HOUR» TO DAY AS x FROM trades", "TG-1011", "HOUR TO DAY"),
+    ("SELECT ts + INTERVAL '1 2' «HOUR» TO HOUR AS x FROM trades", "TG-1011", "HOUR TO HOUR"),
+    ("SELECT ts + INTERVAL '1 2' «WEEK» TO DAY AS x FROM trades", "TG-1011", "WEEK TO DAY"),
     (
         "SELECT ts + «INTERVAL '4000000' DAY» AS x FROM trades",
         "TG-3010",

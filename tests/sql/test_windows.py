@@ -96,6 +96,8 @@ OTHERS = {
         FROM TABLE(SESSION(TABLE trades, DESCRIPTOR(ts), '10s')) GROUP BY window_start, window_end
         FROM TABLE(SESSION(TABLE trades PARTITION BY symbol, DESCRIPTOR(ts), '10s')) GROUP BY symbol, window_start
         FROM SESSION(trades PARTITION BY symbol, ts, '10s') GROUP BY symbol, window_start
+        FROM SESSION(trades PARTITION BY symbol, ABS(qty), ts, '10s') GROUP BY symbol, ABS(qty), window_start
+        FROM SESSION(trades PARTITION BY symbol, ok, DESCRIPTOR(ts), '10s') GROUP BY ok, symbol, window_start
     """,
     "session gap 10s inclusive": """
         FROM trades GROUP BY session_window(ts, '10 seconds')
@@ -225,7 +227,8 @@ CLAUSE = "SELECT COUNT(*) AS n FROM trades "
     (CLAUSE + "WINDOW «ROLLING» (SIZE '5s')", "TG-2004", "WINDOW ROLLING", "HOPPING"),
     (CLAUSE + "WINDOW TUMBLING (SIZE '5s' SIZE «'6s'»)", "TG-1007", "SIZE is given twice"),
     (CLAUSE + "WINDOW TUMBLING (SIZE '5s' ON ts) «ON» ts", "TG-1007", "ON is given twice"),
-    (CLAUSE + "WINDOW TUMBLING (SIZE '5s') ON «EMIT» CHANGES", "TG-1001", "expected an expression"),
+    (CLAUSE + "WINDOW TUMBLING (SIZE '5s') ON «EMIT CHANGES»", "TG-1005", "not one expression"),
+    (CLAUSE + "WINDOW TUMBLING (SIZE '5s' ON «)»", "TG-1001", "expected an expression, got )"),
     (CLAUSE + "WINDOW TUMBLING («SLIDE» '5s')", "TG-1001", "expected SIZE or OFFSET, got SLIDE"),
     (CLAUSE + "WINDOW TUMBLING («ADVANCE» BY '5s')", "TG-1001", "expected SIZE or OFFSET, got ADVANCE"),
     (CLAUSE + "WINDOW TUMBLING (SIZE '5s', «RETENTION» 7 DAYS)", "TG-1009", "RETENTION", "leave it out"),

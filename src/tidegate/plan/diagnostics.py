@@ -1,7 +1,6 @@
 """Collects refusals, so that a person hears of all of them at once."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 from tidegate.errors import TidegateError
 
@@ -12,13 +11,9 @@ class Diagnostics:
     def __init__(self) -> None:
         self.errors: list[TidegateError] = []
 
-    @contextmanager
-    def catching(self) -> Iterator[None]:
-        """Keep a refusal raised inside, and go on behind the block."""
-        try:
-            yield
-        except TidegateError as refusal:
-            self.errors.append(refusal)
+    def catching(self) -> "_Catching":
+        """Keep a refusal raised inside the block, and go on behind it."""
+        return _Catching(self.errors)
 
     def drop_repeated(self) -> None:
         """Keep one refusal per place and kind: what `*` stands for is one mistake, not ten."""
@@ -31,6 +26,25 @@ class Diagnostics:
         """Give up where going on would only produce errors that follow from the first."""
         if self.errors:
             raise Refused(self.errors)
+
+
+class _Catching:
+    def __init__(self, errors: list[TidegateError]) -> None:
+        self._errors = errors
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        refusal: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        if not isinstance(refusal, TidegateError):
+            return False
+        self._errors.append(refusal)
+        return True
 
 
 class Refused(Exception):

@@ -143,7 +143,8 @@ def _bind_table(node: exp.Table, span: Span, around: Surroundings) -> FromItem:
     if not isinstance(node.this, exp.Identifier):
         name = node.this.name if node.this is not None else "this"
         hint = "functions in FROM are TUMBLE, HOP, CUMULATE and SESSION"
-        raise errors.unknown_function(around.source.location(span), name=name.upper(), hint=hint)
+        head = (own_span(node.this) if node.this is not None else None) or span
+        raise errors.unknown_function(around.source.location(head), name=name.upper(), hint=hint)
     name = ".".join(part.name for part in node.parts)
     place = own_span(node.this) or span
     window = around.query.table_windows.get(table_key(node))

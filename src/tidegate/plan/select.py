@@ -115,9 +115,13 @@ class _SelectBinder:
 
     def where(self) -> Expr:
         clause = self.select.args.get("where")
-        if clause is None:
-            return TRUE
-        return bind_condition(clause.this, self.context("WHERE", self.scope(windowed=False)))
+        predicate: Expr = TRUE
+        if clause is not None:
+            with self.diagnostics.catching():
+                predicate = bind_condition(
+                    clause.this, self.context("WHERE", self.scope(windowed=False))
+                )
+        return predicate
 
     # The three shapes of a query
 
@@ -184,23 +188,38 @@ class _SelectBinder:
 
     def grouped(self) -> Logical:
         """Windowed, aggregated, or both."""
+        grouping = None
+        with self.diagnostics.catching():
+            grouping = self._grouping()
+        predicate = self.where()
+        if grouping is None:
+            self._look_at_outputs()
+            self.diagnostics.raise_first()
+        assert grouping is not None
+        keys, chosen, keyed = grouping
+        node = self._timed(chosen, predicate)
+        return self._finish(node, chosen, keys, items_present=keyed)
+
+    def _grouping(self) -> tuple[Keys, ChosenWindow | None, bool]:
+        """Keys, the window if there is one, and whether anything but the window is grouped by."""
         items = split_group(self.select, self.around.source)
         written = (self.clauses.window,) if self.clauses.window else ()
         syntax = one_window((*written, *items.windows, *self.read.windows), self.around.source)
-        scope = self.scope(windowed=False)
-        context = self.context("GROUP BY", scope)
+        context = self.context("GROUP BY", self.scope(windowed=False))
         keys = bind_keys(
             items, context, node=self.read.node, select=self.select, windowed=syntax is not None
         )
+        if syntax is None:
+            return keys, inherited_window(keys), bool(items.keys)
         options = self.options(self._sources())
-        chosen = (
-            inherited_window(keys)
-            if syntax is None
-            else bind_window(syntax, context, keys, options=options)
+        return keys, bind_window(syntax, context, keys, options=options), bool(items.keys)
+
+    def _look_at_outputs(self) -> None:
+        """After a refused GROUP BY: what else is wrong in the SELECT list, as far as that can be told."""
+        rules = CallRules(aggregates=AggregateSink())
+        bind_outputs(
+            self.select, self.context("SELECT", self.scope(windowed=True), rules), self.diagnostics
         )
-        predicate = self.where()
-        node = self._timed(chosen, predicate)
-        return self._finish(node, chosen, keys, items_present=bool(items.keys))
 
     def _finish(
         self, node: Logical, chosen: ChosenWindow | None, keys: Keys, *, items_present: bool

@@ -165,7 +165,7 @@ def _read_table_window(cursor: Cursor, parts: _Separated) -> None:
         at = cursor.source.location(cursor.here())
         raise errors.two_windows(at, first=written, second=cursor.word())
     key = _read_table(cursor, parts)
-    partition_by = _read_partition(cursor)
+    partition_by = _read_partition(cursor, arguments=SPELLINGS[written.lower()].required)
     arguments = []
     while cursor.accept(","):
         arguments.append(_read_argument(cursor))
@@ -191,8 +191,10 @@ def _read_table(cursor: Cursor, parts: _Separated) -> int:
         parts.tokens.append(cursor.tokens[cursor.position - 1])
         return key
     parts.tokens.append(cursor.take())
+    start = cursor.position
     inner = _separate(Cursor(cursor.source, cursor.balanced(lambda _at: False)))
     if not inner.clauses:
+        cursor.position = start
         raise cursor.unexpected("a query")
     parts.absorb(inner)
     if not cursor.sees(")"):
@@ -201,14 +203,27 @@ def _read_table(cursor: Cursor, parts: _Separated) -> int:
     return min(inner.clauses)
 
 
-def _read_partition(cursor: Cursor) -> tuple[exp.Expression, ...]:
+def _read_partition(cursor: Cursor, *, arguments: int) -> tuple[exp.Expression, ...]:
+    """Keys go on to DESCRIPTOR, or until no more than the arguments of the window are left."""
     keys: list[exp.Expression] = []
     if cursor.accept("PARTITION BY"):
         keys.append(_read_argument(cursor))
-        while cursor.sees(",") and not cursor.sees(",", "DESCRIPTOR") and cursor.word(2) == ",":
+        while not cursor.sees(",", "DESCRIPTOR") and _commas_ahead(cursor) > arguments:
             cursor.expect(",")
             keys.append(_read_argument(cursor))
     return tuple(keys)
+
+
+def _commas_ahead(cursor: Cursor) -> int:
+    """How many commas there are before the closing parenthesis."""
+    ahead = Cursor(cursor.source, cursor.tokens, position=cursor.position)
+    count = 0
+    while not ahead.done and ahead.word() != ")":
+        ahead.balanced(lambda at: at.word() == ",")
+        count += ahead.accept(",")
+        if ahead.word() in ("]", "}"):
+            break
+    return count
 
 
 def _read_argument(cursor: Cursor) -> exp.Expression:
