@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest -n auto --maxprocesses 8 --doctest-modules src tests
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lint check test test-all docs docs-check format bench clean distclean
+.PHONY: help setup demo lint check test test-all golden docs docs-check format bench clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ test: lint docs-check ## check, generated docs, and all tests but the slow ones
 test-all: lint docs-check ## test, and the slow ones
 	@$(PYTEST)
 
+golden: setup ## write the golden files of EXPLAIN anew; read the difference before you commit it
+	@GOLDEN=write $(PY) -m pytest -q -p no:randomly tests/plan/explain
+	@git status --short tests/plan/explain/golden
+
 docs: setup ## regenerate the pages that come from the code
 	@$(PY) tools/gendocs.py
 
@@ -45,7 +49,7 @@ format: setup ## format, and fix what ruff can fix
 	@$(PY) -m ruff check --fix --quiet . || true
 	@$(PY) -m ruff format .
 
-bench: setup ## measure
+bench: setup ## measure, and compare with the aims
 	@$(PY) -m benchmarks
 
 clean: ## remove caches and build products

@@ -5,36 +5,145 @@ fails when one differs from what the code says.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from tidegate.errors import CATALOGUE
+from tidegate.model.options import (
+    CONNECTORS,
+    OPTIONS,
+    SPARK_OPTIONS,
+    ConnectorSpec,
+    OptionSpec,
+    describe_default,
+)
+from tidegate.plan.reference import Entry, entries
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
 def errors() -> str:
-    lines = [
-        "# Errors",
-        "",
-        "Every refusal has a stable code. `exit` is the exit code of the `tidegate` command.",
-        "",
-        "| code | SQLSTATE | exit | message | hint |",
-        "|---|---|---|---|---|",
+    rows = [
+        (code, kind.sqlstate, str(kind.error.exit_code), cell(kind.sentence), cell(kind.hint))
+        for code, kind in sorted(CATALOGUE.items())
     ]
-    for code, kind in sorted(CATALOGUE.items()):
-        cells = [code, kind.sqlstate, str(kind.error.exit_code), kind.sentence, kind.hint]
-        lines.append("| " + " | ".join(map(cell, cells)) + " |")
-    return "\n".join(lines) + "\n"
+    return page(
+        "# Errors",
+        "Every refusal has a stable code. `exit` is the exit code of the `tidegate` command.",
+        table(("code", "SQLSTATE", "exit", "message", "hint"), rows),
+    )
+
+
+def functions() -> str:
+    families: dict[str, list[Entry]] = {}
+    for entry in entries():
+        families.setdefault(entry.family, []).append(entry)
+    sections = [
+        part
+        for family, listed in families.items()
+        for part in (
+            f"## {family.capitalize()}",
+            table(("name", "calls", "does"), map(row, listed)),
+        )
+    ]
+    return page(
+        "# Functions",
+        "What a query can call. Names are not case-sensitive. `T` is any one type whose values can be compared. A NULL "
+        "argument makes the result NULL, and aggregates leave NULLs out, unless the description says otherwise.",
+        "A row for which a function fails is diverted with the reason that is given here (`error` side output), and "
+        "fails nothing else. `tidegate functions NAME` shows one function on the terminal.",
+        *sections,
+    )
+
+
+def row(entry: Entry) -> tuple[str, ...]:
+    name = code(entry.name) + "".join(f"<br>{code(alias)}" for alias in entry.aliases)
+    does = cell(entry.doc)
+    if entry.diverts:
+        does += f"<br>Diverts: {', '.join(map(code, entry.diverts))}"
+    if entry.example:
+        does += f"<br>Example: {code(entry.example)}"
+    return name, "<br>".join(map(code, entry.forms)), does
+
+
+def options() -> str:
+    shared = [
+        (*described(spec)[:-1], ", ".join(sorted(spec.scopes)), described(spec)[-1])
+        for spec in OPTIONS.values()
+    ]
+    connectors = [part for connector in CONNECTORS.values() for part in section(connector)]
+    return page(
+        "# Options",
+        "Options are given in `tidegate.toml` (`[defaults]`, or `[transforms.<stream>]` for one stream), in "
+        "`WITH (…)` behind what they are about, or with `SET name = value`. SET beats WITH, WITH beats the stream's "
+        "section, that beats what its source declares, and `[defaults]` come last. A variable such as "
+        "`TIDEGATE__DEFAULTS__WATERMARK_LAG=5s` beats the file.",
+        "A duration is written `'5s'`, `'1 hour 30 minutes'`; a size `'512MB'`; a rate `'1000/s'`, `/min` or `/h`; a "
+        "route `metrics_only`, `sink:<name>`, `dlq_<name>` or `reinject:<source>`.",
+        "## Sources and streams",
+        table(("name", "value", "default", "set for", "means"), shared),
+        "In the file, the side outputs of a stream have a section of their own: `[transforms.<stream>.side_output]`.",
+        "## Spark",
+        "Under `[spark]`.",
+        table(OPTION_HEAD, map(described, SPARK_OPTIONS.values())),
+        "## Connectors",
+        "Named by `connector = '…'`; `memory` if none is named.",
+        *connectors,
+    )
+
+
+OPTION_HEAD = ("name", "value", "default", "means")
+
+
+def described(spec: OptionSpec) -> tuple[str, ...]:
+    value = ", ".join(map(code, spec.choices)) if spec.choices else spec.kind
+    default = "required" if spec.required else code(describe_default(spec))
+    return code(spec.name), value, default, cell(spec.doc)
+
+
+def section(connector: ConnectorSpec) -> list[str]:
+    doc = connector.doc[0].upper() + connector.doc[1:]
+    can = ", ".join(role.value for role in connector.roles)
+    holds = f"; as a sink it takes {', '.join(connector.holds)} rows" if "sink" in can else ""
+    passes = f" What begins with `{connector.passes}` is passed on." if connector.passes else ""
+    parts = [
+        f"### {connector.name}",
+        f"{doc}. Can be: {can}{holds}.{passes}",
+    ]
+    return (
+        [*parts, table(OPTION_HEAD, map(described, connector.options))]
+        if connector.options
+        else parts
+    )
+
+
+def page(*parts: str) -> str:
+    return "\n\n".join(parts) + "\n"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |".replace("|  |", "| |") for line in lines)
+
+
+def code(text: str) -> str:
+    """Text as it is typed; in a table even code must not hold a bar."""
+    fence = "``" if "`" in text else "`"
+    return f"{fence}{text.replace('|', BAR)}{fence}" if text else ""
+
+
+BAR = "\\|"
 
 
 def cell(text: str) -> str:
     """Text for a Markdown table: a bar would end the cell, an angle bracket would start HTML."""
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", "<br>")
+    return text.replace("\\", "\\\\").replace("|", BAR).replace("<", "&lt;").replace("\n", "<br>")
 
 
 PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors,
+    "functions.md": functions,
+    "options.md": options,
 }
 
 

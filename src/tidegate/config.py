@@ -45,8 +45,15 @@ def load(path: Path | None, environment: Mapping[str, str] | None = None) -> Loa
         document = _read(chosen) if path is not None or chosen.exists() else {}
     except TidegateError as refusal:
         return Loaded(Settings(), [refusal])
-    _override(document, environment)
-    reader = _Reader(str(chosen))
+    variables = _override(document, environment)
+    return checked(document, file=str(chosen), variables=variables)
+
+
+def checked(
+    document: Mapping[str, object], *, file: str, variables: Mapping[str, str] | None = None
+) -> Loaded:
+    """Settings from a document that has been read. In messages `file` names it, and `variables` what they set."""
+    reader = _Reader(file, variables or {})
     settings = Settings(
         defaults=reader.options("defaults", document.get("defaults", {}), OPTIONS),
         transforms=reader.transforms(document.get("transforms", {})),
@@ -59,7 +66,7 @@ def load(path: Path | None, environment: Mapping[str, str] | None = None) -> Loa
 
 def _read(path: Path) -> dict[str, object]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         reason = (
             problem.strerror
@@ -71,21 +78,33 @@ def _read(path: Path) -> dict[str, object]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise errors.bad_config_file(path=path, problem=problem) from None
+    except RecursionError:
+        raise errors.bad_config_file(path=path, problem="it is nested too deep") from None
 
 
-def _override(document: dict[str, object], environment: Mapping[str, str]) -> None:
-    """`TIDEGATE__TRANSFORMS__VWAP__MAX_GROUPS=5` sets `transforms.vwap.max_groups`."""
-    for name in sorted(environment):
-        if not name.startswith(_PREFIX):
-            continue
-        *sections, key = name.removeprefix(_PREFIX).lower().split("__")
-        table = document
+def _override(document: dict[str, object], environment: Mapping[str, str]) -> dict[str, str]:
+    """`TIDEGATE__TRANSFORMS__VWAP__MAX_GROUPS=5` sets `transforms.vwap.max_groups`. Returns path → variable."""
+    variables: dict[str, str] = {}
+    for variable in sorted(name for name in environment if name.startswith(_PREFIX)):
+        path: list[str] = []
+        table: object = document
+        *sections, last = variable.removeprefix(_PREFIX).split("__")
         for section in sections:
-            inner = table.setdefault(section, {})
-            if not isinstance(inner, dict):
+            if not isinstance(table, dict):
                 break
-            table = inner
-        table[key] = environment[name]
+            path.append(_spelled(section, table))
+            table = table.setdefault(path[-1], {})
+        if isinstance(table, dict):  # else the section itself is refused
+            path.append(_spelled(last, table))
+            table[path[-1]] = environment[variable]
+            variables[".".join(path)] = variable
+    return variables
+
+
+def _spelled(name: str, table: Mapping[str, object]) -> str:
+    """The name as the file spells it: variables are in capitals, whatever they stand for."""
+    lowered = name.lower()
+    return next((key for key in table if key.lower() == lowered), lowered)
 
 
 def _flat(table: Mapping[str, object], path: str = "") -> Iterator[tuple[str, object]]:
@@ -101,27 +120,33 @@ def _flat(table: Mapping[str, object], path: str = "") -> Iterator[tuple[str, ob
 class _Reader:
     """Checks one section after the other, and remembers what was wrong."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, variables: Mapping[str, str]) -> None:
         self.file = file
+        self.variables = variables
         self.errors: list[TidegateError] = []
 
     def refuse_unknown(self, document: Mapping[str, object]) -> None:
         for section in document:
             if section not in _SECTIONS:
-                self._refuse_key(section, _SECTIONS)
+                self._refuse_key(section, section, _SECTIONS)
 
-    def _refuse_key(self, path: str, known: Iterable[str]) -> None:
-        hint = errors.nearest(path.rsplit(".", 1)[-1], known)
-        self.errors.append(errors.unknown_config_key(path=f"{self.file}: {path}", hint=hint))
+    def _refuse_key(self, path: str, name: str, known: Iterable[str]) -> None:
+        hint = errors.nearest(name, known)
+        self.errors.append(errors.unknown_config_key(path=self._place(path), hint=hint))
+
+    def _refuse_value(self, path: str, value: object, problem: object) -> None:
+        self.errors.append(
+            errors.bad_option_value(name=self._place(path), value=repr(value), problem=problem)
+        )
+
+    def _place(self, path: str) -> str:
+        """Where the setting was made: a variable, or a key of the file."""
+        return self.variables.get(path, f"{self.file}: {path}")
 
     def table(self, path: str, value: object) -> Mapping[str, object]:
         if isinstance(value, dict):
             return value
-        self.errors.append(
-            errors.bad_option_value(
-                name=path, value=repr(value), problem=f"expected a table: [{path}]"
-            )
-        )
+        self._refuse_value(path, value, f"expected a table: [{path}]")
         return {}
 
     def options(
@@ -132,30 +157,30 @@ class _Reader:
             name = key.removeprefix("side_output.")
             spec = specs.get(name)
             if spec is None:
-                self._refuse_key(f"{path}.{key}", specs)
+                self._refuse_key(f"{path}.{key}", name, specs)
                 continue
             try:
                 read[name] = spec.read(_scalar(given))
             except BadValue as problem:
-                self.errors.append(
-                    errors.bad_option_value(
-                        name=f"{path}.{key}", value=repr(given), problem=problem
-                    )
-                )
+                self._refuse_value(f"{path}.{key}", given, problem)
         return read
 
     def transforms(self, value: object) -> dict[str, dict[str, OptionValue]]:
-        table = self.table("transforms", value)
-        return {
-            name: self.options(f"transforms.{name}", given, OPTIONS)
-            for name, given in table.items()
-        }
+        """By lower-case name, as SQL does not tell them apart."""
+        read: dict[str, dict[str, OptionValue]] = {}
+        for name, given in self.table("transforms", value).items():
+            options = self.options(f"transforms.{name}", given, OPTIONS)
+            read.setdefault(name.lower(), {}).update(options)
+        return read
 
     def sinks(self, value: object) -> frozenset[str]:
         """Sinks that side outputs can name; each needs a connector that can write."""
         table = self.table("sinks", value)
         for name, given in table.items():
-            self._sink(f"sinks.{name}", self.table(f"sinks.{name}", given))
+            if isinstance(given, dict):
+                self._sink(f"sinks.{name}", given)
+            else:
+                self.table(f"sinks.{name}", given)
         return frozenset(table)
 
     def _sink(self, path: str, table: Mapping[str, object]) -> None:
@@ -163,11 +188,7 @@ class _Reader:
         connector = CONNECTORS.get(name)
         if connector is None or Scope.SINK not in connector.roles:
             able = ", ".join(spec.name for spec in CONNECTORS.values() if Scope.SINK in spec.roles)
-            self.errors.append(
-                errors.bad_option_value(
-                    name=f"{path}.connector", value=repr(name), problem=f"expected one of {able}"
-                )
-            )
+            self._refuse_value(f"{path}.connector", name, f"expected one of {able}")
             return
         specs = {spec.name: spec for spec in connector.options}
         passed = {
@@ -182,7 +203,7 @@ class _Reader:
         for spec in connector.options:
             if spec.required and spec.name not in own:
                 self.errors.append(
-                    errors.missing_option(connector=connector.name, option=f"{path}.{spec.name}")
+                    errors.missing_option(name=connector.name, option=f"{path}.{spec.name}")
                 )
 
 

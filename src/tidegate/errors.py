@@ -11,6 +11,7 @@ Errors are plain data (they survive pickling between processes): `code`, `sqlsta
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +121,16 @@ class ErrorKind:
         return self.error(self, message, hint=hint or self.hint.format(**facts), location=location)
 
 
+# Comparing a name takes microseconds per candidate and letter; nobody means one of ten thousand names.
+_LONGEST_NAME = 100
+_MOST_CANDIDATES = 1_000
+
+
 def nearest(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
     """A hint that suggests the known name that looks most like `name`."""
-    by_lower = {candidate.lower(): candidate for candidate in known}
+    if len(name) > _LONGEST_NAME:
+        return otherwise
+    by_lower = {candidate.lower(): candidate for candidate in islice(known, _MOST_CANDIDATES)}
     found = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return f"did you mean {by_lower[found[0]]}?" if found else otherwise
 
@@ -343,6 +351,10 @@ bad_config_file = _config(7, "{path} is not valid TOML: {problem}")
 unknown_config_key = _config(8, "{path} is not a setting")
 no_such_stream = _config(9, "{file} has no stream named {name}")
 misplaced_option = _config(10, "{name} cannot be set for a {scope}", hint="set it for: {scopes}")
+
+# TG-41nn · scenario files
+unknown_scenario_key = _config(101, "{where} has no key {name}")
+bad_scenario = _config(102, "{problem}")
 
 # TG-49nn · starting Spark
 no_java = _config(

@@ -78,3 +78,11 @@ def test_substitution_reaches_every_kind_of_node() -> None:
     assert turned == Case(((B, bigint(1)), (C, bigint(2))), Cast(A, Scalar.BIGINT), Scalar.BIGINT)
     strict = Cast(A, Scalar.BIGINT, strict=False)
     assert substitute(strict, lambda _node: None) == strict
+
+
+def test_long_chains_do_not_nest_as_deep() -> None:
+    many = [Field(f"f{place}", Scalar.BOOLEAN) for place in range(5_000)]
+    folded = all_of(*many)
+    assert [node for node in walk(folded) if isinstance(node, Field)] == many
+    assert hash(folded) == hash(all_of(*many))
+    assert substitute(folded, lambda _node: None) == folded

@@ -155,7 +155,7 @@ def test_connectors() -> None:
     assert described == {
         "memory": "sotasi+[]",
         "file": "sotasi['path']",
-        "kafka": "sosi+['topic', 'bootstrap.servers']",
+        "kafka": "sosi+['topic']",
         "generator": "so[]",
         "console": "si+[]",
         "callback": "si+[]",

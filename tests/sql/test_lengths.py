@@ -3,7 +3,6 @@
 import pytest
 
 from tests.planning import bound, cases, check_refusal, logical, written
-
 from tidegate.model.time import DAY, HOUR, MILLISECOND, MINUTE, SECOND, format_duration
 from tidegate.sql.cursor import Cursor
 from tidegate.sql.dialect import tokenize

@@ -121,7 +121,8 @@ OTHERS = {
         FROM trades GROUP BY countwindow(5, 2)
         FROM trades GROUP BY COUNTWINDOW(ROWS => 5, STEP => 2)
     """,
-    "counting rows 5 step 5 partition_by ['symbol']": "FROM trades GROUP BY countwindow(5) OVER (PARTITION BY symbol), symbol",
+    "counting rows 5 step 5 partition_by ['symbol']": "FROM trades GROUP BY countwindow(5) OVER "
+    "(PARTITION BY symbol), symbol",
     "state open price > 30 close price < 20": """
         FROM trades GROUP BY statewindow(price > 30, price < 20)
         FROM trades GROUP BY STATEWINDOW(CLOSE => price < 20, OPEN => price > 30)
@@ -203,7 +204,8 @@ CLAUSE = "SELECT COUNT(*) AS n FROM trades "
     (GROUPED + "TUMBLE(ts, «10»)", "TG-2017", "literal INTERVAL"),
     (GROUPED + "tumblingwindow('ss', «'10'»)", "TG-2017", "literal unsigned integer", "for example 10"),
     (GROUPED + "tumblingwindow('ss', «1.5»)", "TG-2017", "literal unsigned integer"),
-    (GROUPED + "tumblingwindow(«ss», 10)", "TG-2017", "unit of tumblingwindow must be a string literal", "'dd', 'hh', 'mi', 'ss', 'ms'"),
+    (GROUPED + "tumblingwindow(«ss», 10)",
+     "TG-2017", "unit of tumblingwindow must be a string literal", "'dd', 'hh', 'mi', 'ss', 'ms'"),
     (GROUPED + "tumblingwindow(«'sec'», 10)", "TG-1011", "unknown time unit 'sec'", "'dd', 'hh', 'mi', 'ss', 'ms'"),
     (GROUPED + "countwindow(«qty»)", "TG-2017", "rows of countwindow"),
     (GROUPED + "countwindow(«1234567890123456789»)", "TG-2023", "does not fit"),
@@ -216,13 +218,16 @@ CLAUSE = "SELECT COUNT(*) AS n FROM trades "
     # lengths that make no window
     (GROUPED + "TUMBLE(ts, «INTERVAL '0' SECOND»)", "TG-3006", "size of tumble must be positive, it is 0s"),
     (GROUPED + "SESSION(ts, «INTERVAL '-1' SECOND»)", "TG-3006", "gap of session must be positive, it is -1s"),
-    (GROUPED + "slidingwindow('ss', 10, «-1»)", "TG-3007", "lookahead of slidingwindow must not be negative, it is -1s"),
+    (GROUPED + "slidingwindow('ss', 10, «-1»)",
+     "TG-3007", "lookahead of slidingwindow must not be negative, it is -1s"),
     (GROUPED + "HOP(ts, «'10s'», '5s')", "TG-3008", "slide 10s is larger than size 5s", "(time, slide, size)"),
     (GROUPED + "hoppingwindow('ss', 5, «10»)", "TG-3008", "slide 10s is larger than size 5s", "(unit, size, slide)"),
     (GROUPED + "window(ts, '5 seconds', «'10 seconds'»)", "TG-3008", "slide 10s"),
-    (GROUPED + "CUMULATE(ts, '3s', «'10s'»)", "TG-3009", "size 10s is not a multiple of step 3s", "(time, step, size)"),
+    (GROUPED + "CUMULATE(ts, '3s', «'10s'»)",
+     "TG-3009", "size 10s is not a multiple of step 3s", "(time, step, size)"),
     # WINDOW clause
-    (CLAUSE + "WINDOW «TUMBLING» ()", "TG-2005", "WINDOW TUMBLING takes SIZE, not nothing", "SIZE INTERVAL '1' MINUTE"),
+    (CLAUSE + "WINDOW «TUMBLING» ()",
+     "TG-2005", "WINDOW TUMBLING takes SIZE, not nothing", "SIZE INTERVAL '1' MINUTE"),
     (CLAUSE + "WINDOW «HOPPING» (SIZE '5s')", "TG-2005", "takes SIZE and SLIDE, not just SIZE", "SLIDE INTERVAL"),
     (CLAUSE + "WINDOW «ROLLING» (SIZE '5s')", "TG-2004", "WINDOW ROLLING", "HOPPING"),
     (CLAUSE + "WINDOW TUMBLING (SIZE '5s' SIZE «'6s'»)", "TG-1007", "SIZE is given twice"),
@@ -236,14 +241,20 @@ CLAUSE = "SELECT COUNT(*) AS n FROM trades "
     (CLAUSE + "WINDOW HOPPING (SIZE '5s' SLIDE «'6s'»)", "TG-3008", "slide 6s", "(SIZE, SLIDE)"),
     (CLAUSE + "WINDOW TUMBLING (SIZE «'0s'»)", "TG-3006", "size of WINDOW TUMBLING"),
     # functions in FROM
-    ("SELECT COUNT(*) AS n FROM «TUMBLE»(trades, ts) GROUP BY window_start", "TG-2005", "TUMBLE takes 2 to 3 arguments, not 1"),
-    ("SELECT COUNT(*) AS n FROM TUMBLE(«HOP»(trades, ts, '1s', '2s'), ts, '5s')", "TG-3004", "TUMBLE and HOP", "subquery"),
+    ("SELECT COUNT(*) AS n FROM «TUMBLE»(trades, ts) GROUP BY window_start",
+     "TG-2005", "TUMBLE takes 2 to 3 arguments, not 1"),
+    ("SELECT COUNT(*) AS n FROM TUMBLE(«HOP»(trades, ts, '1s', '2s'), ts, '5s')",
+     "TG-3004", "TUMBLE and HOP", "subquery"),
     ("SELECT COUNT(*) AS n FROM TUMBLE((«1»), ts, '5s')", "TG-1001"),
-    ("SELECT COUNT(*) AS n FROM TABLE(«FUMBLE»(TABLE trades, ts, '5s'))", "TG-1001", "TUMBLE, HOP, CUMULATE or SESSION"),
-    ("SELECT COUNT(*) AS n FROM «FUMBLE»(trades, ts, '5s')", "TG-2004", "FUMBLE", "TUMBLE, HOP, CUMULATE and SESSION"),
+    ("SELECT COUNT(*) AS n FROM TABLE(«FUMBLE»(TABLE trades, ts, '5s'))",
+     "TG-1001", "TUMBLE, HOP, CUMULATE or SESSION"),
+    ("SELECT COUNT(*) AS n FROM «FUMBLE»(trades, ts, '5s')",
+     "TG-2004", "FUMBLE", "TUMBLE, HOP, CUMULATE and SESSION"),
     ("SELECT COUNT(*) AS n FROM TUMBLE(trades, «», '5s') GROUP BY window_start", "TG-1001", "an argument"),
-    ("SELECT COUNT(*) AS n FROM «HOP»(symbols, ts, '1s', '2s')", "TG-3022", "HOP over the static table symbols", "stream"),
-    ("SELECT COUNT(*) AS n FROM «TUMBLE»(trades PARTITION BY symbol, ts, '5s')", "TG-3022", "PARTITION BY in TUMBLE", "group by"),
+    ("SELECT COUNT(*) AS n FROM «HOP»(symbols, ts, '1s', '2s')",
+     "TG-3022", "HOP over the static table symbols", "stream"),
+    ("SELECT COUNT(*) AS n FROM «TUMBLE»(trades PARTITION BY symbol, ts, '5s')",
+     "TG-3022", "PARTITION BY in TUMBLE", "group by"),
 )  # fmt: skip
 def test_wrong_windows(marked: str, code: str, message: str, hint: str) -> None:
     check_refusal(marked.replace("«», ", "«,» "), code, message, hint)

@@ -7,9 +7,18 @@ from pathlib import Path
 import click
 
 from tidegate.cli.messages import show_errors
-from tidegate.cli.scripts import config_option, load_settings, plan_source, read_sources, sql_option
+from tidegate.cli.scripts import (
+    chosen_files,
+    config_option,
+    load_settings,
+    plan_source,
+    read_source,
+    sql_option,
+)
+from tidegate.errors import TidegateError
 from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program
+from tidegate.plan.settings import Settings
 
 _EPILOG = """\b
 Examples:
@@ -26,23 +35,33 @@ Examples:
 def command(files: tuple[str, ...], text: str | None, config_file: Path | None) -> None:
     """Parse, bind and plan SQL; report everything that is wrong.
 
-    Exits with 0 if all of it is sound, with 3 if some is not.
+    Exits with 0 if all of it is sound, with 3 if some is not, with 2 if a file cannot be read.
     """
     settings = load_settings(config_file)
-    refused = []
-    for source in read_sources(files, text):
-        planned = plan_source(source, settings)
-        if planned.program.errors:
-            refused.extend(planned.program.errors)
-            continue
+    refused: list[TidegateError] = []
+    for file in chosen_files(files, text):
+        found = _errors_of(file, text, settings)
+        if found and refused:
+            click.echo(err=True)
+        show_errors(found)
+        refused.extend(found)
+    if refused:
+        count = len(refused)
+        click.echo(f"\n{count} error{'' if count == 1 else 's'}", err=True)
+        sys.exit(min(error.exit_code for error in refused))
+
+
+def _errors_of(file: str, text: str | None, settings: Settings) -> list[TidegateError]:
+    """All that is wrong with one file; a sound one is summed up."""
+    try:
+        planned = plan_source(read_source(file, text), settings)
+    except TidegateError as unreadable:
+        return [unreadable]
+    if not planned.program.errors:
         for query in planned.program.queries:
             plan_query(query, planned.program)
         click.echo(f"{planned.name}: {summary(planned.program)}")
-    if refused:
-        show_errors(refused)
-        count = len(refused)
-        click.echo(f"\n{count} error{'' if count == 1 else 's'}", err=True)
-        sys.exit(3)
+    return planned.program.errors
 
 
 def summary(program: Program) -> str:

@@ -8,7 +8,14 @@ import click
 
 from tidegate import errors
 from tidegate.cli.messages import show_errors
-from tidegate.cli.scripts import config_option, load_settings, plan_source, read_sources, sql_option
+from tidegate.cli.scripts import (
+    chosen_files,
+    config_option,
+    load_settings,
+    plan_source,
+    read_source,
+    sql_option,
+)
 from tidegate.plan.explain.json import as_object
 from tidegate.plan.explain.logical import logical_tree
 from tidegate.plan.explain.physical import physical_tree
@@ -57,10 +64,10 @@ def command(
 ) -> None:
     """Show how the queries of a file are understood and run."""
     settings = load_settings(config_file)
-    sources = read_sources(files, text)
-    if len(sources) != 1:
+    chosen = chosen_files(files, text)
+    if len(chosen) != 1:
         raise click.UsageError("explain takes one file")
-    planned = plan_source(sources[0], settings)
+    planned = plan_source(read_source(chosen[0], text), settings)
     if planned.program.errors:
         show_errors(planned.program.errors)
         sys.exit(3)

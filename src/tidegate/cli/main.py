@@ -4,8 +4,10 @@ Subcommands are found in `_COMMANDS` and imported when one is called or asked fo
 commands costs nothing. Exit codes are those of `errors.py`: 1 failed, 2 usage or configuration, 3 SQL.
 """
 
+import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -41,7 +43,8 @@ class _LazyGroup(click.Group):
             from tidegate.errors import nearest
 
             hint = nearest(args[0], _COMMANDS) if args else ""
-            raise click.UsageError(f"{unknown.message}{f' {hint}' if hint else ''}", ctx) from None
+            message = f"{unknown.message.rstrip('.')}; {hint}" if hint else unknown.message
+            raise click.UsageError(message, ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -56,8 +59,12 @@ def root() -> None:
 
 def main() -> None:
     """Entry point of the `tidegate` script."""
+    if isinstance(
+        sys.stdout, TextIOWrapper
+    ):  # trees are drawn with lines that not every encoding has
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        root.main(standalone_mode=False)
+        root.main(prog_name="tidegate", standalone_mode=False)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as refusal:
@@ -66,7 +73,10 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads what is left
+        sys.exit(1)
+    except OSError as problem:
+        click.echo(f"Error: {problem.strerror or problem}", err=True)
         sys.exit(1)
     except TidegateError as refusal:
         from tidegate.cli.messages import show_error

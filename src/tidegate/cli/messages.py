@@ -5,6 +5,7 @@
 
 import os
 import sys
+from typing import TextIO
 
 import click
 
@@ -19,17 +20,26 @@ _STYLES: dict[str, dict[str, str | bool]] = {
 }
 
 
-def _painter() -> Paint:
+def _coloured(stream: TextIO) -> bool:
     if os.environ.get("NO_COLOR"):
-        return plain
-    if os.environ.get("FORCE_COLOR") or sys.stderr.isatty():
-        return lambda text, role: click.style(text, **_STYLES[role])  # type: ignore[arg-type]
-    return plain
+        return False
+    terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
+    return bool(os.environ.get("FORCE_COLOR")) or terminal
+
+
+def _paint(text: str, role: str) -> str:
+    return click.style(text, **_STYLES[role])  # type: ignore[arg-type]
 
 
 def show_error(error: TidegateError) -> None:
     """One error, in full, on stderr."""
-    click.echo(describe(error, _painter()), err=True, color=True)
+    paint: Paint = _paint if _coloured(sys.stderr) else plain
+    click.echo(describe(error, paint), err=True, color=True)
+
+
+def show_heading(text: str) -> None:
+    """A line of a result that stands out."""
+    click.echo(_paint(text, "message") if _coloured(sys.stdout) else text, color=True)
 
 
 def show_errors(errors: list[TidegateError]) -> None:

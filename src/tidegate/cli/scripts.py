@@ -36,29 +36,32 @@ class PlannedScript:
     program: Program
 
 
-def read_sources(files: Sequence[str], text: str | None) -> list[SourceText]:
-    """The texts to work on; `-` is stdin."""
-    if text is not None:
-        if files:
-            raise click.UsageError("give files or -e, not both")
-        return [SourceText(text, "<command line>")]
-    if not files:
+def chosen_files(files: Sequence[str], text: str | None) -> Sequence[str]:
+    """The files to work on; `-` is stdin. Refuses a command line that names none, or files and text."""
+    if text is not None and files:
+        raise click.UsageError("give files or -e, not both")
+    if text is None and not files:
         raise click.UsageError("name a file, - for stdin, or give SQL with -e")
-    return [_read(file) for file in files]
+    return files or ["<command line>"]
+
+
+def read_source(file: str, text: str | None) -> SourceText:
+    """One of `chosen_files`, or the text of the command line."""
+    return _read(file) if text is None else SourceText(text, file)
 
 
 def _read(file: str) -> SourceText:
-    if file == "-":
-        return SourceText(sys.stdin.buffer.read().decode("utf-8", errors="replace"), "<stdin>")
+    name = "<stdin>" if file == "-" else file
     try:
-        return SourceText(Path(file).read_bytes().decode("utf-8"), file)
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return SourceText(content.decode("utf-8"), name)
     except UnicodeDecodeError as problem:
         raise errors.unreadable_file(
-            path=file, problem=f"byte {problem.start} is not UTF-8"
+            path=name, problem=f"byte {problem.start} is not UTF-8"
         ) from None
     except OSError as problem:
         raise errors.unreadable_file(
-            path=file, problem=problem.strerror or "unknown reason"
+            path=name, problem=problem.strerror or "unknown reason"
         ) from None
 
 

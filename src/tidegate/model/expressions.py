@@ -6,7 +6,7 @@ are rendered to each engine's SQL by `sql/render`, hash and compare by value, an
 """
 
 import decimal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tidegate.model.types import DataType, Scalar
@@ -106,18 +106,23 @@ def call(function: str, *args: Expr, type: DataType = Scalar.BOOLEAN) -> Call:
 def all_of(*conditions: Expr) -> Expr:
     """Conjunction, without the parts that are always true."""
     parts = [condition for condition in conditions if condition != TRUE]
-    return _fold("and", parts, TRUE)
+    return chain("and", parts) if parts else TRUE
 
 
 def any_of(*conditions: Expr) -> Expr:
     """Disjunction, without the parts that are never true."""
     parts = [condition for condition in conditions if condition != FALSE]
-    return _fold("or", parts, FALSE)
+    return chain("or", parts) if parts else FALSE
 
 
-def _fold(function: str, parts: list[Expr], empty: Expr) -> Expr:
-    if not parts:
-        return empty
+_LONG_CHAIN = 64
+
+
+def chain(function: str, parts: Sequence[Expr]) -> Expr:
+    """AND or OR of at least one part. A long chain becomes a balanced tree: no walk over a plan nests as deep as it."""
+    if len(parts) > _LONG_CHAIN:
+        half = len(parts) // 2
+        return call(function, chain(function, parts[:half]), chain(function, parts[half:]))
     folded = parts[0]
     for part in parts[1:]:
         folded = call(function, folded, part)

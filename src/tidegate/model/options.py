@@ -61,13 +61,15 @@ def _duration(spec: OptionSpec, value: OptionValue) -> OptionValue:
 
 
 def _count(spec: OptionSpec, value: OptionValue) -> OptionValue:
-    number = int(value) if isinstance(value, str) and value.strip().isdecimal() else value
+    digits = isinstance(value, str) and len(value) < _MOST_DIGITS and value.strip().isdecimal()
+    number = int(value) if digits else value
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise BadValue("expected a whole number above zero")
     return number
 
 
-_SIZE = re.compile(r"\s*([0-9]+)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
+_MOST_DIGITS = 100
+_SIZE = re.compile(r"\s*([0-9]{1,18})\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
 
 
 def _bytes(spec: OptionSpec, value: OptionValue) -> OptionValue:
@@ -332,7 +334,7 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
             holds=_ALL_KINDS,
             options=(
                 _own("topic", "text", "the topic", required=True),
-                _own("bootstrap.servers", "text", "brokers to start from", required=True),
+                _own("bootstrap.servers", "text", "brokers to start from", "localhost:9092"),
                 _own("group.id", "text", "the consumer group"),
                 _own(
                     "scan.startup.mode",
@@ -393,8 +395,11 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
 
 def describe_default(spec: OptionSpec) -> str:
     """The default as a person would write it."""
-    if spec.default is None:
-        return ""
+    return "" if spec.default is None else describe_value(spec, spec.read(spec.default))
+
+
+def describe_value(spec: OptionSpec, value: OptionValue) -> str:
+    """A value in its normal form, as a person would write it."""
     if spec.kind == "duration":
-        return format_duration(int(spec.read(spec.default)))
-    return str(spec.default).lower() if isinstance(spec.default, bool) else str(spec.default)
+        return format_duration(int(value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

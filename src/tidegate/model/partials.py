@@ -2,7 +2,12 @@
 
 An engine's SQL computes the columns of a `PartialSpec` over the rows of a batch (`op`); the kernel combines equal
 groups (`merge`) and turns the columns into the aggregate's value (`FinishSpec`). Every merge is associative and
-commutative, and the partial of no rows is its identity; so neither batching nor sharding can change an answer.
+commutative, and the partial of no rows (0, NULL, or an empty list, for which an engine may say NULL) is its identity;
+so neither batching nor sharding can change an answer.
+
+The key that a value follows, and the counts that moments go by, are the columns before it in `FinishSpec.partials`;
+in the plan they may stand anywhere, since aggregates share equal columns. An exact sum is the sum of its columns:
+BIGINT as multiples of 2^32 and the rest, long DECIMALs as `sql/functions/internal.py` says.
 """
 
 from dataclasses import dataclass
@@ -40,9 +45,11 @@ class Merge(StrEnum):
     ADD = "add"
     MIN = "min"
     MAX = "max"
-    FOLLOW_MIN = "follow_min"  # the value that came with the smaller column before it
+    FOLLOW_MIN = (
+        "follow_min"  # the value that came with the smaller key; of equal keys the smaller value
+    )
     FOLLOW_MAX = "follow_max"
-    MOMENTS = "moments"  # means and squared deviations, by the counts before them
+    MOMENTS = "moments"  # means and squared deviations, by the counts
     AND = "and"
     OR = "or"
     BIT_AND = "bit_and"

@@ -69,7 +69,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Sessionize:
-    """Numbers, in `number`, the runs of rows with equal keys that lie less than `gap_us` apart (`inclusive`: or just that)."""
+    """Numbers in `number` the runs of rows with equal keys, each less than `gap_us` after the one before.
+
+    `inclusive`: or exactly that.
+    """
 
     input: "Relation"
     keys: tuple[Field, ...]

@@ -1,7 +1,7 @@
 """Columns of a relation, and how a name finds one."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tidegate.model.expressions import Named
 from tidegate.model.types import DataType
@@ -20,6 +20,9 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Schema:
     columns: tuple[Column, ...]
+    _places: dict[str, list[int]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
@@ -33,8 +36,11 @@ class Schema:
 
     def find(self, name: str) -> Column | None:
         """By exact name first; otherwise regardless of case, where that is not ambiguous."""
-        exact = [column for column in self.columns if column.name == name]
-        loose = [column for column in self.columns if column.name.lower() == name.lower()]
+        if not self._places:  # once, because a wide relation is asked for every column
+            for place, column in enumerate(self.columns):
+                self._places.setdefault(column.name.lower(), []).append(place)
+        loose = [self.columns[place] for place in self._places.get(name.lower(), ())]
+        exact = [column for column in loose if column.name == name]
         if exact:
             return exact[0]
         return loose[0] if len(loose) == 1 else None

@@ -49,6 +49,8 @@ _SHORT = (
 _TERM = re.compile(r"\s*([+-]?)\s*([0-9]+)(?:\.([0-9]+))?\s*([^\W\d_]+)\s*,?", re.UNICODE)
 _CLOCK = re.compile(r"([+-]?)([0-9]+):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{1,6}))?)?")
 
+_MOST_DIGITS = 100  # far beyond any duration, and few enough to compute with
+
 
 class DurationError(ValueError):
     """The text is no duration. `unit` is set when only its unit is unknown, `calendar` when it has no fixed length."""
@@ -87,6 +89,8 @@ def parse_duration(text: str) -> int:
 
 def _clock_us(clock: re.Match[str]) -> int:
     sign, hours, minutes, seconds, fraction = clock.groups(default="0")
+    if len(hours) > _MOST_DIGITS:
+        raise DurationError(clock.string, too_large=True)
     magnitude = (
         int(hours) * HOUR
         + int(minutes) * MINUTE
@@ -99,6 +103,8 @@ def _clock_us(clock: re.Match[str]) -> int:
 def _term_us(text: str, term: re.Match[str]) -> int:
     sign, whole, fraction, unit = term.groups()
     unit_us = unit_length_us(unit, text=text)
+    if max(len(whole), len(fraction or "")) > _MOST_DIGITS:
+        raise DurationError(text, too_large=True)
     magnitude = int(whole) * unit_us
     if fraction:
         part, rest = divmod(int(fraction) * unit_us, 10 ** len(fraction))

@@ -136,11 +136,10 @@ def _common_number(left: DataType, right: DataType) -> DataType:
 
 def _common_nested(left: DataType, right: DataType) -> DataType | None:
     match left, right:
-        case Array(one), Array(other):
+        case Array(one), Array(other) if Scalar.NULL in (one, other) or (
+            is_numeric(one) and is_numeric(other)
+        ):
             element = common_type(one, other)
             return None if element is None else Array(element)
-        case Map(key, one), Map(other_key, other):
-            shared, value = common_type(key, other_key), common_type(one, other)
-            return None if shared is None or value is None else Map(shared, value)
         case _:
-            return None
+            return None  # no other pair can be converted on both engines

@@ -2,15 +2,15 @@
 
 Decided here: the decomposition of every aggregate into (partial, merge, finish). The table is the catalogue that the
 documentation prints; adding a function is adding an entry. Exact sums of BIGINT are kept as two halves of 32 bits, so
-that no engine can overflow while adding, and leaving BIGINT is seen at the end. DISTINCT keeps the set of values and
-applies the function to it when the window is finished, whatever the function is.
+that no engine can overflow while adding, and leaving BIGINT is seen at the end; sums of long DECIMALs likewise, as
+coarse and fine digits. DISTINCT keeps the set of values and applies the function to it when the window is finished,
+whatever the function is; where repetition makes no difference it is not kept.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tidegate.model.expressions import (
-    Cast,
     Expr,
     Field,
     Literal,
@@ -23,6 +23,7 @@ from tidegate.model.expressions import (
 )
 from tidegate.model.partials import FinishSpec, Merge, PartialOp, PartialSpec
 from tidegate.model.types import MAX_PRECISION, Array, DataType, Decimal, Scalar, Struct
+from tidegate.sql.functions.internal import SPARE_DIGITS, coarse, fine
 from tidegate.sql.functions.signature import (
     ANY,
     BIGINT,
@@ -101,39 +102,29 @@ def _count(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
 def _sum(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
     value = aggregate.args[0]
     match value.type:
-        case Decimal(precision, scale):
-            kind = Decimal(min(MAX_PRECISION, precision + 10), scale)
-            return (
-                _spec(PartialOp.SUM, Merge.ADD, kind, aggregate, value),
-                *_shadow(aggregate, precision),
-            )
+        case Decimal(precision) if precision + SPARE_DIGITS > MAX_PRECISION:
+            return _halves(aggregate, coarse(value), fine(value))
+        case Decimal():
+            return _halves(aggregate, value)
         case Scalar.DOUBLE:
             return (_spec(PartialOp.SUM, Merge.ADD, Scalar.DOUBLE, aggregate, value),)
         case _:
-            return _halves(aggregate, value)
+            high = call(">>", value, bigint(32), type=Scalar.BIGINT)
+            low = call("&", value, bigint(0xFFFFFFFF), type=Scalar.BIGINT)
+            return _halves(aggregate, high, low)
 
 
-def _shadow(aggregate: AggregateCall, precision: int) -> tuple[PartialSpec, ...]:
-    """A DOUBLE beside a decimal sum that might leave 38 digits: it tells whether it did."""
-    if precision + 10 <= MAX_PRECISION:
-        return ()
-    return (
-        _spec(
-            PartialOp.SUM,
-            Merge.ADD,
-            Scalar.DOUBLE,
-            aggregate,
-            Cast(aggregate.args[0], Scalar.DOUBLE),
-        ),
-    )
-
-
-def _halves(aggregate: AggregateCall, value: Expr) -> tuple[PartialSpec, ...]:
-    high = call(">>", value, bigint(32), type=Scalar.BIGINT)
-    low = call("&", value, bigint(0xFFFFFFFF), type=Scalar.BIGINT)
+def _halves(aggregate: AggregateCall, *parts: Expr) -> tuple[PartialSpec, ...]:
     return tuple(
-        _spec(PartialOp.SUM, Merge.ADD, Scalar.BIGINT, aggregate, half) for half in (high, low)
+        _spec(PartialOp.SUM, Merge.ADD, _wider(part.type), aggregate, part) for part in parts
     )
+
+
+def _wider(kind: DataType) -> DataType:
+    """The type that both engines give to a sum."""
+    if isinstance(kind, Decimal):
+        return Decimal(min(MAX_PRECISION, kind.precision + SPARE_DIGITS), kind.scale)
+    return kind
 
 
 def _average(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
@@ -213,17 +204,37 @@ def _collected_in_order(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
     value = aggregate.args[0]
     present = all_of(aggregate.filter or _TRUE, negate(is_null(value)))
     parts = (value, *(key.expr for key in aggregate.order), ROW_TIME)
-    entry = Struct(tuple((f"v{place}", part.type) for place, part in enumerate(parts)))
     return (
         PartialSpec(
-            op=PartialOp.COLLECT, args=parts, filter=present, type=Array(entry), merge=Merge.CONCAT
+            op=PartialOp.COLLECT,
+            args=parts,
+            filter=present,
+            type=Array(_entry(parts)),
+            merge=Merge.CONCAT,
         ),
     )
 
 
 def _set(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
-    value = aggregate.args[0]
-    return (_spec(PartialOp.COLLECT_SET, Merge.UNION, Array(value.type), aggregate, value),)
+    """Different values; or, of a function of two columns, different pairs without a NULL."""
+    values = [arg for arg in aggregate.args if not isinstance(arg, Literal)]
+    if len(values) == 1:
+        kind = Array(values[0].type)
+        return (_spec(PartialOp.COLLECT_SET, Merge.UNION, kind, aggregate, values[0]),)
+    present = all_of(aggregate.filter or _TRUE, *(negate(is_null(value)) for value in values))
+    return (
+        PartialSpec(
+            op=PartialOp.COLLECT_SET,
+            args=tuple(values),
+            filter=present,
+            type=Array(_entry(values)),
+            merge=Merge.UNION,
+        ),
+    )
+
+
+def _entry(parts: Sequence[Expr]) -> Struct:
+    return Struct(tuple((f"v{place}", part.type) for place, part in enumerate(parts)))
 
 
 def _signature(
@@ -233,16 +244,14 @@ def _signature(
 
 
 def _sum_type(targets: Sequence[DataType]) -> DataType:
-    kind = targets[0]
-    assert isinstance(kind, Decimal)
-    return Decimal(min(MAX_PRECISION, kind.precision + 10), kind.scale)
+    return _wider(targets[0])
 
 
 def _average_type(targets: Sequence[DataType]) -> DataType:
     kind = targets[0]
     assert isinstance(kind, Decimal)
-    scale = min(kind.scale + 4, MAX_PRECISION)
-    return Decimal(min(MAX_PRECISION, kind.precision - kind.scale + scale), scale)
+    scale = min(kind.scale + 4, MAX_PRECISION - (kind.precision - kind.scale))
+    return Decimal(kind.precision - kind.scale + scale, scale)
 
 
 def _array_type(targets: Sequence[DataType]) -> DataType:
@@ -252,7 +261,10 @@ def _array_type(targets: Sequence[DataType]) -> DataType:
 _ONE_DOUBLE = (_signature([DOUBLE], Scalar.DOUBLE),)
 _TWO_DOUBLES = (_signature([DOUBLE, DOUBLE], Scalar.DOUBLE),)
 _SAME = (_signature([COMPARABLE], first),)
-_AT_KEY = (_signature([ANY, Param("a comparable value", COMPARABLE.accepts)], first),)
+_ORDERED = Param(
+    "a comparable value", COMPARABLE.accepts
+)  # unlike COMPARABLE, each of its own type
+_AT_KEY = (_signature([_ORDERED, _ORDERED], first),)
 
 
 def _aggregate(  # noqa: PLR0913  (one row of the table)
@@ -466,6 +478,10 @@ AGGREGATES: dict[str, AggregateFunction] = {
         ),
     )
 }
+_REPETITION_IS_NOTHING = frozenset(
+    "min max first_value last_value min_by max_by bool_and bool_or bit_and bit_or "
+    "approx_count_distinct".split()
+)
 _BY_NAME = {
     alias: function
     for function in AGGREGATES.values()
@@ -483,11 +499,14 @@ def aggregate_names() -> tuple[str, ...]:
 
 def partials_of(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
     """The columns that this call keeps per group."""
-    return (
-        _set(aggregate)
-        if aggregate.distinct
-        else AGGREGATES[aggregate.function].partials(aggregate)
-    )
+    if keeps_set(aggregate):
+        return _set(aggregate)
+    return AGGREGATES[aggregate.function].partials(aggregate)
+
+
+def keeps_set(aggregate: AggregateCall) -> bool:
+    """Whether DISTINCT is more than a word: the smallest value is the same with and without repetition."""
+    return aggregate.distinct and aggregate.function not in _REPETITION_IS_NOTHING
 
 
 def finish_of(aggregate: AggregateCall, positions: Sequence[int]) -> FinishSpec:
@@ -498,7 +517,7 @@ def finish_of(aggregate: AggregateCall, positions: Sequence[int]) -> FinishSpec:
         function=aggregate.function,
         partials=tuple(positions),
         type=aggregate.type,
-        distinct=aggregate.distinct,
+        distinct=keeps_set(aggregate),
         parameters=tuple(arg for arg in constants if isinstance(arg, Literal)),
         order=aggregate.order,
     )
@@ -506,4 +525,4 @@ def finish_of(aggregate: AggregateCall, positions: Sequence[int]) -> FinishSpec:
 
 def is_bounded(aggregate: AggregateCall) -> bool:
     """Whether what a group keeps does not grow with its rows."""
-    return not aggregate.distinct and AGGREGATES[aggregate.function].precision == EXACT
+    return not keeps_set(aggregate) and AGGREGATES[aggregate.function].precision == EXACT

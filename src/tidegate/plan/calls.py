@@ -65,13 +65,14 @@ class AggregateSink:
 
     calls: list[NamedAggregate] = field(default_factory=list)
     prefix: str = "$a"
+    names: dict[AggregateCall, str] = field(default_factory=dict)
 
     def add(self, aggregate: AggregateCall) -> Field:
-        for named in self.calls:
-            if named.call == aggregate:
-                return Field(named.name, aggregate.type)
-        self.calls.append(NamedAggregate(f"{self.prefix}{len(self.calls)}", aggregate))
-        return Field(self.calls[-1].name, aggregate.type)
+        name = self.names.get(aggregate)
+        if name is None:
+            name = self.names[aggregate] = f"{self.prefix}{len(self.calls)}"
+            self.calls.append(NamedAggregate(name, aggregate))
+        return Field(name, aggregate.type)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -470,9 +471,9 @@ def _order_keys(
     return tuple(sort_key(key, context) for key in order)
 
 
-def sort_key(node: exp.Expression, context: Context) -> SortKey:
-    """One item of ORDER BY. NULLs come last unless NULLS FIRST is written."""
-    expr = bind(node.this, context)
+def sort_key(node: exp.Expression, context: Context, *, chosen: Expr | None = None) -> SortKey:
+    """One item of ORDER BY; `chosen` is what it names. NULLs come last unless NULLS FIRST is written."""
+    expr = bind(node.this, context) if chosen is None else chosen
     written = context.scope.source.text.lower()
     first = bool(node.args.get("nulls_first")) and _says_nulls_first(node, written)
     return SortKey(expr, descending=bool(node.args.get("desc")), nulls_first=first)

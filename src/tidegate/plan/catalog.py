@@ -119,6 +119,20 @@ class Catalog:
             or (isinstance(definition, SinkDef) and definition.stream.lower() == lowered)
         ]
 
+    def path(self, reads: Iterable[str], name: str) -> tuple[str, ...]:
+        """By what names one who reads these would read the stream too, which CREATE OR REPLACE may define anew."""
+        seen: set[str] = set()
+        paths: list[tuple[str, ...]] = [(read,) for read in sorted(reads)]
+        while paths:
+            *before, last = path = paths.pop()
+            if last == name.lower():
+                return (*before, name)
+            definition = self._definitions.get(last)
+            if isinstance(definition, StreamDef) and last not in seen:
+                seen.add(last)
+                paths += [(*path, read) for read in sorted(definition.reads)]
+        return ()
+
     def suggestion(self, name: str) -> str:
         known = [
             definition.name

@@ -1,11 +1,13 @@
 """Bound expressions, windows and aggregates as a person would write them.
 
 One canonical text per meaning, independent of any engine and of any library's version: EXPLAIN shows it, and
-fingerprints are made of it. `names` replaces the planner's own names by what they stand for.
+fingerprints are made of it. `names` replaces the planner's own names by what they stand for. Every text is one line.
 """
 
-from collections.abc import Mapping
-from typing import assert_never
+import decimal
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, assert_never
 
 from tidegate.model.expressions import (
     Call,
@@ -19,7 +21,7 @@ from tidegate.model.expressions import (
     SortKey,
 )
 from tidegate.model.partials import PartialSpec
-from tidegate.model.time import format_duration, format_instant
+from tidegate.model.time import DAY, format_duration, format_instant
 from tidegate.model.types import Scalar
 from tidegate.model.windows import (
     Conditional,
@@ -34,7 +36,7 @@ from tidegate.model.windows import (
 )
 from tidegate.plan.aggregates import AggregateCall
 
-Names = Mapping[str, str]
+_NOT, _POSTFIX, _NEGATIVE, _ATOM = 3, 4, 9, 10
 _LEVELS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (1, ("or",)),
     (2, ("and",)),
@@ -61,51 +63,89 @@ _LEVELS: tuple[tuple[int, tuple[str, ...]], ...] = (
 )
 _INFIX = {name: level for level, names in _LEVELS for name in names}
 _SYMBOLS = {"is_distinct": "IS DISTINCT FROM", "is_not_distinct": "IS NOT DISTINCT FROM"}
-_NOT, _POSTFIX, _ATOM = 3, 4, 10
+_TIMES: Mapping[Scalar, Callable[[int], str]] = {
+    Scalar.TIMESTAMP: format_instant,
+    Scalar.DATE: lambda day: format_instant(day * DAY)[:10],
+    Scalar.INTERVAL: format_duration,
+}
+_PARAMETERS = {"clock_us": "PROCTIME()"}
+
+
+class Shown(NamedTuple):
+    """A text, and how tightly it holds together."""
+
+    text: str
+    level: int = _ATOM
+
+
+Names = Mapping[str, Shown]
 _NO_NAMES: Names = {}
 
 
 def show(expr: Expr, names: Names = _NO_NAMES) -> str:
     """The expression, with as few parentheses as its meaning needs."""
-    return _show(expr, names)[0]
+    return shown(expr, names).text
 
 
-def _show(expr: Expr, names: Names) -> tuple[str, int]:
+def shown(expr: Expr, names: Names = _NO_NAMES) -> Shown:
+    """The expression, fit to stand for a name in others."""
     match expr:
         case Field(name=name):
-            return names.get(name, name), _ATOM
+            return names.get(name) or Shown(show_name(name))
         case Parameter(name=name):
-            return f":{name}", _ATOM
+            return Shown(_PARAMETERS.get(name, f":{name}"))
         case Literal():
-            return _literal(expr), _ATOM
+            return _literal(expr)
         case Cast(operand=operand, type=kind, strict=strict):
-            return f"{'CAST' if strict else 'TRY_CAST'}({show(operand, names)} AS {kind})", _ATOM
+            function = "CAST" if strict else "TRY_CAST"
+            return Shown(f"{function}({show(operand, names)} AS {kind})")
         case Case():
-            return _case(expr, names), _ATOM
+            return Shown(_case(expr, names))
         case Call():
             return _call(expr, names)
         case _:
             assert_never(expr)
 
 
-def _literal(literal: Literal) -> str:
+_PLAIN_NAME = re.compile(r"\$\w+(\.\w+)*|[^\W\d]\w*(\.[^\W\d]\w*)*")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def show_name(name: str) -> str:
+    """The name, in quotes where it could be taken for an expression."""
+    return name if _PLAIN_NAME.fullmatch(name) else _one_line('"' + name.replace('"', '""') + '"')
+
+
+def _one_line(quoted: str) -> str:
+    """The quoted text as it is, or with what would break the line escaped, as PostgreSQL's E'…' writes it."""
+    if not _CONTROL.search(quoted):
+        return quoted
+    escaped = _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted.replace("\\", r"\\"))
+    return f"E{escaped}"
+
+
+def _literal(literal: Literal) -> Shown:
+    """A negative number is no atom: `a - -1`, but `(-1).x`."""
+    text = _literal_text(literal)
+    return Shown(text, _NEGATIVE if text.startswith("-") else _ATOM)
+
+
+def _literal_text(literal: Literal) -> str:
     match literal.value, literal.type:
         case None, _:
             return "NULL"
         case bool(value), _:
             return str(value).upper()
-        case int(value), Scalar.TIMESTAMP:
-            return f"TIMESTAMP '{format_instant(value)}'"
-        case int(value), Scalar.INTERVAL:
-            return f"INTERVAL '{format_duration(value)}'"
+        case int(value), Scalar() as kind if kind in _TIMES:
+            return f"{kind} '{_TIMES[kind](value)}'"
         case str(value), _:
-            return "'" + value.replace("'", "''") + "'"
+            return _one_line("'" + value.replace("'", "''") + "'")
         case bytes(value), _:
             return f"X'{value.hex()}'"
-        case value, Scalar.DOUBLE | Scalar.REAL:
-            return repr(value)
+        case decimal.Decimal() as value, _:
+            return f"{value:f}"
         case value, _:
-            return str(value)
+            return repr(value)
 
 
 def _case(expr: Case, names: Names) -> str:
@@ -115,26 +155,29 @@ def _case(expr: Case, names: Names) -> str:
     return f"CASE {branches} ELSE {show(expr.otherwise, names)} END"
 
 
-def _call(expr: Call, names: Names) -> tuple[str, int]:
+def _call(expr: Call, names: Names) -> Shown:
     name, args = expr.function, expr.args
     if name in _INFIX and len(args) == 2:
-        return _infix(expr, names), _INFIX[name]
+        return Shown(_infix(expr, names), _INFIX[name])
     match name:
+        case "not" if isinstance(args[0], Call) and args[0].function == "is_null":
+            return Shown(f"{_inner(args[0].args[0], names, _POSTFIX + 1)} IS NOT NULL", _POSTFIX)
         case "not":
-            return f"NOT {_inner(args[0], names, _NOT)}", _NOT
+            return Shown(f"NOT {_inner(args[0], names, _NOT)}", _NOT)
         case "is_null" | "is_not_null":
             suffix = "IS NULL" if name == "is_null" else "IS NOT NULL"
-            return f"{_inner(args[0], names, _POSTFIX + 1)} {suffix}", _POSTFIX
+            return Shown(f"{_inner(args[0], names, _POSTFIX + 1)} {suffix}", _POSTFIX)
         case "in":
-            return f"{_inner(args[0], names, _POSTFIX + 1)} IN ({_list(args[1:], names)})", _POSTFIX
+            tested = _inner(args[0], names, _POSTFIX + 1)
+            return Shown(f"{tested} IN ({_list(args[1:], names)})", _POSTFIX)
         case "neg":
-            return f"-{_inner(args[0], names, 9)}", 9
+            return Shown(f"-{_inner(args[0], names, _NEGATIVE + 1)}", _NEGATIVE)
         case "field":
             field = args[1]
             assert isinstance(field, Literal)
-            return f"{_inner(args[0], names, _ATOM)}.{field.value!s}", _ATOM
+            return Shown(f"{_inner(args[0], names, _ATOM)}.{show_name(str(field.value))}")
         case _:
-            return f"{name.upper()}({_list(args, names)})", _ATOM
+            return Shown(f"{name.upper()}({_list(args, names)})")
 
 
 def _infix(expr: Call, names: Names) -> str:
@@ -145,7 +188,7 @@ def _infix(expr: Call, names: Names) -> str:
 
 
 def _inner(expr: Expr, names: Names, level: int) -> str:
-    text, own = _show(expr, names)
+    text, own = shown(expr, names)
     return text if own >= level else f"({text})"
 
 
@@ -155,8 +198,8 @@ def _list(exprs: tuple[Expr, ...], names: Names) -> str:
 
 def show_named(named: Named, names: Names = _NO_NAMES) -> str:
     """`name = expression`, or just the name where they are the same."""
-    text = show(named.expr, names)
-    return named.name if text == named.name else f"{named.name} = {text}"
+    name, text = show_name(named.name), show(named.expr, names)
+    return name if text == name else f"{name} = {text}"
 
 
 def show_key(key: SortKey, names: Names = _NO_NAMES) -> str:
@@ -201,7 +244,7 @@ def window_facts(window: Window, names: Names = _NO_NAMES) -> dict[str, str]:
         case Session(gap_us=gap, inclusive=inclusive):
             facts = {"gap": format_duration(gap), "inclusive": str(inclusive).lower()}
         case Sliding(lookback_us=lookback, lookahead_us=lookahead):
-            ahead = "none" if lookahead is None else format_duration(lookahead)
+            ahead = format_duration(lookahead) if lookahead else "none"
             facts = {"lookback": format_duration(lookback), "lookahead": ahead}
         case Inherited():
             facts = {}

@@ -5,6 +5,7 @@ operands to what the catalogue's function wants, and refuses, with a place, what
 window columns are met here too, and handed to the sinks of the context, which know whether they may stand there.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -22,12 +23,13 @@ from tidegate.model.expressions import (
     Parameter,
     bigint,
     call,
+    chain,
     text,
 )
 from tidegate.model.types import Array, DataType, Map, Scalar, Struct
 from tidegate.plan.coercion import coerce, coerce_all, make_case
 from tidegate.plan.scope import ELSEWHERE, Scope
-from tidegate.plan.types import bind_type, instant_literal, number_literal
+from tidegate.plan.types import bind_type, instant_literal, number_literal, whole_number
 from tidegate.sql.functions.casts import can_cast
 from tidegate.sql.functions.catalogue import FUNCTIONS
 from tidegate.sql.intervals import is_interval
@@ -185,11 +187,7 @@ def _logical(name: str) -> Callable[[exp.Expression, Context], Expr]:
 
     def handler(node: exp.Expression, context: Context) -> Expr:
         parts = cast("Iterator[exp.Expression]", node.flatten())
-        conditions = [bind_condition(part, context, of=name.upper()) for part in parts]
-        folded = conditions[0]
-        for condition in conditions[1:]:
-            folded = call(name, folded, condition)
-        return folded
+        return chain(name, [bind_condition(part, context, of=name.upper()) for part in parts])
 
     return handler
 
@@ -229,6 +227,8 @@ def _shift(name: str, sign: int) -> Callable[[exp.Expression, Context], Expr]:
     return handler
 
 
+_COUNT = re.compile("[+-]?[0-9]+")
+_MOST_MONTHS = 12 * 9_999  # from one end of event time to the other
 _MONTHS = {"MONTH": 1, "MON": 1, "QUARTER": 3, "YEAR": 12, "Y": 12}
 
 
@@ -237,7 +237,14 @@ def _months(node: exp.Expression, context: Context) -> int | None:
         return None
     words = " ".join(part.name for part in node.expressions).split()
     factor = _MONTHS.get(words[1].upper().removesuffix("S") or "") if len(words) == 2 else None
-    return int(words[0]) * factor if factor and words[0].lstrip("+-").isdecimal() else None
+    if not factor or not _COUNT.fullmatch(words[0]):
+        return None
+    months = whole_number(words[0]) * factor
+    if abs(months) > _MOST_MONTHS:
+        limit = f"{_MOST_MONTHS} MONTH"
+        at = context.at(node)
+        raise errors.length_too_large(at, argument="the length", window="an interval", limit=limit)
+    return months
 
 
 # Comparison

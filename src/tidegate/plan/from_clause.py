@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import Expr, Field, Named, all_of
+from tidegate.model.expressions import TRUE, Expr, Field, Named, all_of
 from tidegate.model.schema import Schema
 from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import SourceDef, StreamDef, TableDef
 from tidegate.plan.expressions import Context, bind_condition, operator
+from tidegate.plan.limits import MAX_JOINS
 from tidegate.plan.lineage import own_window_column
 from tidegate.plan.logical import Logical, Project, Source, StaticTable, StreamRef, TableJoin
 from tidegate.plan.scope import Scope, ScopeInput
@@ -61,6 +62,10 @@ def bind_from(select: exp.Select, around: Surroundings) -> FromClause:
         instead = "name what to read: SELECT … FROM trades"
         raise errors.no_stream(around.source.location(around.span(select)), instead=instead)
     joins: list[exp.Join] = list(select.args.get("joins") or ())
+    if len(joins) > MAX_JOINS:
+        at = around.source.location(span_of(joins[MAX_JOINS].this, around.source))
+        what = f"a query with more than {MAX_JOINS} joins"
+        raise errors.join_not_supported(at, what=what, instead="put some of them into a subquery")
     items = [_bind_item(clause.this, around), *(_bind_item(join.this, around) for join in joins)]
     _refuse_duplicates(items, around)
     if len(items) == 1:
@@ -161,6 +166,8 @@ def _bind_table(node: exp.Table, span: Span, around: Surroundings) -> FromItem:
         case TableDef():
             return _table_item(definition, window, place, around)
         case StreamDef():
+            if definition.stateless:
+                around.budget.spend_plan(definition.logical, around.source.location(place))
             return _stream_item(definition, window, place)
         case None:
             hint = around.catalog.suggestion(name)
@@ -248,7 +255,7 @@ def _bind_subquery(
     *,
     names_in: Surroundings,
 ) -> FromItem:
-    inner = around.bind_query(tree, around)
+    inner = around.bind_query(tree, around.inside(around.source.location(span)))
     window = (
         names_in.query.table_windows.get(table_key(node))
         if isinstance(node, exp.Subquery)
@@ -357,6 +364,8 @@ def _condition(join: exp.Join, item: FromItem, scope: Scope, around: Surrounding
     if using:
         return _using(using, item, scope, context)
     condition = join.args.get("on")
+    if condition is None and _side(join) in ("", "INNER", "CROSS"):
+        return TRUE  # `FROM trades t, symbols s WHERE …`: a rule makes the condition of the WHERE
     if condition is None:
         instead = "add ON, for example ON t.symbol = s.symbol"
         raise errors.join_not_supported(

@@ -16,6 +16,7 @@ from tidegate.plan.expressions import Context, bind
 from tidegate.plan.lineage import window_column
 from tidegate.plan.logical import WINDOW_COLUMNS, Logical
 from tidegate.plan.scope import Scope
+from tidegate.plan.types import whole_number
 from tidegate.sql.places import span_of
 from tidegate.sql.source import SourceText, Span
 from tidegate.sql.windows import WindowSyntax, read_window
@@ -107,12 +108,20 @@ class Keys:
     named: tuple[Named, ...]
     inherited: tuple[tuple[Expr, str], ...]
 
+    def over_groups(self) -> dict[Expr, Field]:
+        """What each key is called once rows are grouped."""
+        windows = {
+            inner: Field(f"${meaning}", WINDOW_COLUMNS[meaning])
+            for inner, meaning in self.inherited
+        }
+        return windows | {named.expr: Field(named.name, named.expr.type) for named in self.named}
+
 
 def bind_keys(
     items: GroupItems, context: Context, *, node: Logical, select: exp.Select, windowed: bool
 ) -> Keys:
     """Keys as `$k0` …; a key may be a column, an expression, an output name, or a position in the SELECT list."""
-    named: list[Named] = []
+    named: dict[Expr, Named] = {}
     inherited: list[tuple[Expr, str]] = []
     for item in items.keys:
         if windowed and _is_own_window_column(item, context):
@@ -124,9 +133,8 @@ def bind_keys(
             continue
         if not is_comparable(expr.type):
             raise errors.not_comparable(context.at(item), use="GROUP BY", type=expr.type)
-        if expr not in [key.expr for key in named]:
-            named.append(Named(f"$k{len(named)}", expr))
-    return Keys(tuple(named), tuple(inherited))
+        named.setdefault(expr, Named(f"$k{len(named)}", expr))
+    return Keys(tuple(named.values()), tuple(inherited))
 
 
 def _is_own_window_column(item: exp.Expression, context: Context) -> bool:
@@ -140,11 +148,12 @@ def _is_own_window_column(item: exp.Expression, context: Context) -> bool:
 def _bind_key(item: exp.Expression, context: Context, select: exp.Select) -> Expr:
     inner = _unwrapped(item)
     if isinstance(inner, exp.Literal) and not inner.is_string and inner.name.isdecimal():
-        place = int(inner.name)
+        place = whole_number(inner.name)
         if not 1 <= place <= len(select.expressions):
             at = context.at(item)
             raise errors.bad_values(
-                at, problem=f"GROUP BY {place}: the SELECT list has {len(select.expressions)} items"
+                at,
+                problem=f"GROUP BY {inner.name[:20]}: the SELECT list has {len(select.expressions)} items",
             )
         return bind(_without_alias(select.expressions[place - 1]), context)
     if (
@@ -170,24 +179,13 @@ def _is_column(name: str, scope: Scope) -> bool:
 class Grouped:
     """Rewrites expressions over rows into expressions over groups, and refuses what is neither key nor aggregate."""
 
-    keys: Keys
+    keys: Mapping[Expr, Field]
     scope: Scope
     within: Span
     windowed: bool = False
 
     def over_groups(self, expr: Expr) -> Expr:
-        keys: Mapping[Expr, Field] = {
-            named.expr: Field(named.name, named.expr.type) for named in self.keys.named
-        }
-        windows = {
-            inner: Field(f"${meaning}", WINDOW_COLUMNS[meaning])
-            for inner, meaning in self.keys.inherited
-        }
-
-        def replacement(node: Expr) -> Expr | None:
-            return keys.get(node) or windows.get(node)
-
-        rewritten = substitute(expr, replacement)
+        rewritten = substitute(expr, self.keys.get)
         for node in walk(rewritten):
             if isinstance(node, Field) and not node.name.startswith("$"):
                 written = self.scope.seen.get(node.name)

@@ -7,6 +7,7 @@ and whether a column is a window edge of an inner query, is decided by what the 
 from collections.abc import Iterator
 
 from tidegate.model.expressions import Expr, Field, Named, substitute
+from tidegate.plan.limits import refuse_doubled
 from tidegate.plan.logical import (
     WINDOW_COLUMNS,
     Emission,
@@ -26,6 +27,7 @@ from tidegate.plan.logical import (
 
 def through(columns: tuple[Named, ...], expr: Expr) -> Expr:
     """The expression over a projection's input instead of its output."""
+    refuse_doubled(columns, expr)
     made = {named.name: named.expr for named in columns}
     return substitute(expr, lambda node: made.get(node.name) if isinstance(node, Field) else None)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tidegate.model.expressions import Expr, Field, Named, SortKey
+from tidegate.model.options import OptionValue
 from tidegate.model.policies import Emit, StreamKind, TimeMode
 from tidegate.model.schema import Column, Schema, schema_of
 from tidegate.model.types import DataType, Scalar
@@ -247,12 +248,13 @@ class TopN:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Emission:
-    """The top of every query, and of every windowed or grouped subquery."""
+    """The top of every query, and of every windowed or grouped subquery. `options` are those it sets itself."""
 
     input: "Logical"
     emit: Emit
     kind: StreamKind
     lateness_us: int
+    options: tuple[tuple[str, OptionValue], ...] = ()
 
     @property
     def schema(self) -> Schema:

@@ -15,14 +15,16 @@ from tidegate.model.expressions import (
     SortKey,
     all_of,
     children,
+    fields_of,
     substitute,
 )
-from tidegate.model.options import OptionValue
+from tidegate.model.options import OPTIONS, OptionValue
 from tidegate.model.policies import MissingEventTime, PreEpoch
-from tidegate.model.schema import Schema
+from tidegate.model.schema import Column, Schema
 from tidegate.model.windows import Conditional, Window
 from tidegate.plan.aggregates import AggregateCall, finish_of, partials_of
 from tidegate.plan.catalog import Catalog, SourceDef
+from tidegate.plan.event_time import SOURCE_TIME, UPSTREAM_TIME
 from tidegate.plan.logical import (
     Aggregate,
     Emission,
@@ -114,11 +116,15 @@ def _is_about_windows(expr: Expr) -> bool:
 
 @dataclass(slots=True, kw_only=True)
 class Lowering:
-    """Lowers one query; collects the stages of its inner queries on the way."""
+    """Lowers one query; collects the stages of its inner queries on the way.
+
+    `defaults` are the project's options; `own` those of the query that is being lowered, which beat its sources'.
+    """
 
     catalog: Catalog
     name: str
-    options: Mapping[str, OptionValue]
+    defaults: Mapping[str, OptionValue]
+    own: Mapping[str, OptionValue] = field(default_factory=dict)
     stages: list[Stage] = field(default_factory=list)
 
     def query(self, emission: Emission) -> tuple[Stage, ...]:
@@ -127,15 +133,16 @@ class Lowering:
 
     def _stage(self, emission: Emission, name: str) -> Stage:
         peeled = _peel(emission.input)
+        inner = replace(self, own=dict(emission.options))
         match peeled.core:
             case Aggregate():
-                stage = self._aggregate(peeled, peeled.core, emission)
+                stage = inner._aggregate(peeled, peeled.core, emission)
             case Windowed():
-                stage = self._window_rows(peeled, peeled.core, emission)
+                stage = inner._window_rows(peeled, peeled.core, emission)
             case OverAggregate():
-                stage = self._over(peeled, peeled.core, emission)
+                stage = inner._over(peeled, peeled.core, emission)
             case _:
-                stage = self._stateless(emission)
+                stage = inner._stateless(emission)
         return replace(stage, name=name)
 
     # The kinds of stages
@@ -236,8 +243,23 @@ class Lowering:
             emit=emission.emit,
             stream_kind=emission.kind,
             lateness_us=emission.lateness_us,
-            options=tuple(sorted(self.options.items())),
+            options=self._options(branches),
         )
+
+    def _options(self, branches: tuple[Branch, ...]) -> tuple[tuple[str, OptionValue], ...]:
+        """All that is in force for the stage; what is a source's own affair stands with its branch."""
+        values = dict(self.defaults)
+        for branch in branches:
+            values.update(self._declared(branch.input))
+        return tuple(sorted({**values, **self.own}.items()))
+
+    def _declared(self, input: Input) -> dict[str, OptionValue]:
+        """What CREATE SOURCE says of options that a query can have too."""
+        if input.kind is not InputKind.SOURCE:
+            return {}
+        definition = self.catalog.find(input.name)
+        assert isinstance(definition, SourceDef)
+        return {name: value for name, value in definition.options.items() if name in OPTIONS}
 
     # Rows
 
@@ -279,10 +301,7 @@ class Lowering:
             case TableJoin():
                 return [self._joined(rows, node) for rows in self._collapse(node.input)]
             case EventTime():
-                return [
-                    replace(rows, time=self._time(rows, node))
-                    for rows in self._collapse(node.input)
-                ]
+                return [self._timed(rows, node) for rows in self._collapse(node.input)]
             case _:
                 raise AssertionError(node)
 
@@ -304,7 +323,12 @@ class Lowering:
             name = self.stages[-1].name
             pairs = tuple((column, column) for column in schema.names)
             made = Input(
-                kind=InputKind.STAGE, name=name, columns=pairs, schema=schema, predicate=TRUE
+                kind=InputKind.STAGE,
+                name=name,
+                columns=pairs,
+                originals=pairs,
+                schema=schema,
+                predicate=TRUE,
             )
             return _Rows(input=made, columns=columns)
         kinds = {
@@ -318,6 +342,7 @@ class Lowering:
             kind=kinds[type(node)],
             name=node.name,
             columns=pairs,
+            originals=pairs,
             schema=schema,
             predicate=TRUE,
             connector=connector,
@@ -342,15 +367,15 @@ class Lowering:
         )
         return replace(both, lookups=(*rows.lookups, lookup))
 
+    def _timed(self, rows: _Rows, node: EventTime) -> _Rows:
+        time = self._time(rows, node)
+        return replace(rows, time=time, input=_with_metadata(rows.input, time))
+
     def _time(self, rows: _Rows, node: EventTime) -> RowTime:
         ladder = tuple(
             (step.rung, rows.resolve(step.expr)) for step in node.ladder if step.expr is not None
         )
-        options = dict(self.options)
-        if rows.input.kind is InputKind.SOURCE:
-            definition = self.catalog.find(rows.input.name)
-            assert isinstance(definition, SourceDef)
-            options = {**definition.options, **options}
+        options = {**self.defaults, **self._declared(rows.input), **self.own}
         return RowTime(
             mode=node.mode,
             ladder=ladder,
@@ -358,7 +383,28 @@ class Lowering:
             lag_us=node.lag_us,
             on_missing=_on_missing(options, ladder),
             pre_epoch=PreEpoch(str(options.get("pre_epoch", PreEpoch.ALLOW))),
+            idle_timeout_us=_duration(options, "idle_timeout"),
+            max_future_skew_us=_duration(options, "max_future_skew"),
         )
+
+
+def _with_metadata(input: Input, time: RowTime) -> Input:
+    """The input with the times that come beside its rows, where the ladder asks for them."""
+    asked = fields_of(*(expr for _, expr in time.ladder))
+    extra = [field for field in (SOURCE_TIME, UPSTREAM_TIME) if field.name in asked]
+    pairs = tuple((field.name, field.name) for field in extra)
+    columns = (Column(field.name, field.type) for field in extra)
+    return replace(
+        input,
+        columns=(*input.columns, *pairs),
+        originals=(*input.originals, *pairs),
+        schema=Schema((*input.schema, *columns)),
+    )
+
+
+def _duration(options: Mapping[str, OptionValue], name: str) -> int | None:
+    value = options.get(name)
+    return value if isinstance(value, int) else None
 
 
 def _on_missing(

@@ -5,7 +5,8 @@ columns of one name are refused, because sinks and consumers go by name.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from sqlglot import exp
 
@@ -23,6 +24,14 @@ from tidegate.sql.source import Span
 TABLE_WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
 
 
+class Origin(StrEnum):
+    """Who chose a column's name: the query, the input that `*` stands for, or nobody."""
+
+    WRITTEN = "written"
+    STAR = "star"
+    DEFAULT = "default"
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """A column of the result: its name, its expression, and where it is written."""
@@ -30,7 +39,7 @@ class Output:
     name: str
     expr: Expr
     span: Span
-    explicit: bool
+    origin: Origin
 
     @property
     def named(self) -> Named:
@@ -72,11 +81,14 @@ def _bind_item(
         if alias.name.startswith("$"):
             raise errors.reserved_name(context.at(alias), name=alias.name)
         yield Output(
-            alias.name, expr, head_of(alias, context.scope.source, otherwise=span), explicit=True
+            alias.name, expr, head_of(alias, context.scope.source, otherwise=span), Origin.WRITTEN
         )
     else:
         yield Output(
-            _default_name(inner, place), expr, span, explicit=isinstance(inner, exp.Column)
+            _default_name(inner, place),
+            expr,
+            span,
+            Origin.WRITTEN if isinstance(inner, exp.Column) else Origin.DEFAULT,
         )
 
 
@@ -111,7 +123,7 @@ def _expand(
         yield from _columns(given, context, span)
     if not alias:
         for name in star_adds:
-            yield Output(name, window_field(name), span, explicit=False)
+            yield Output(name, window_field(name), span, Origin.STAR)
 
 
 def _columns(given: ScopeInput, context: Context, span: Span) -> Iterator[Output]:
@@ -119,7 +131,7 @@ def _columns(given: ScopeInput, context: Context, span: Span) -> Iterator[Output
         expr = context.scope.resolve(
             [given.alias, column.name] if given.prefix else [column.name], span
         )
-        yield Output(column.name, expr, span, explicit=False)
+        yield Output(column.name, expr, span, Origin.STAR)
 
 
 def _default_name(node: exp.Expression, place: int) -> str:
@@ -135,9 +147,10 @@ def _default_name(node: exp.Expression, place: int) -> str:
 
 
 def _refuse_duplicates(outputs: Sequence[Output], context: Context) -> None:
+    """A written name is unique, also beside what `*` stands for; two inputs of `*` may share one."""
     seen: set[str] = set()
-    for output in outputs:
-        if output.explicit and output.name.lower() in seen:
+    for output in sorted(outputs, key=lambda output: output.origin is Origin.WRITTEN):
+        if output.origin is Origin.WRITTEN and output.name.lower() in seen:
             hint = "give one of them another name with AS"
             raise errors.duplicate_name(
                 context.scope.source.location(output.span),
@@ -145,20 +158,20 @@ def _refuse_duplicates(outputs: Sequence[Output], context: Context) -> None:
                 name=output.name,
                 hint=hint,
             )
-        if output.explicit:
+        if output.origin is not Origin.DEFAULT:
             seen.add(output.name.lower())
 
 
 def _unique(outputs: Sequence[Output]) -> list[Output]:
     """Names that nobody chose get a number where they would collide."""
-    taken = {output.name.lower() for output in outputs if output.explicit}
+    taken = {output.name.lower() for output in outputs if output.origin is Origin.WRITTEN}
     unique: list[Output] = []
     for output in outputs:
         name, number = output.name, 1
-        while not output.explicit and name.lower() in taken:
+        while output.origin is not Origin.WRITTEN and name.lower() in taken:
             name, number = f"{output.name}_{number}", number + 1
         taken.add(name.lower())
-        unique.append(Output(name, output.expr, output.span, output.explicit))
+        unique.append(replace(output, name=name))
     return unique
 
 

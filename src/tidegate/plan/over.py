@@ -13,7 +13,7 @@ from tidegate import errors
 from tidegate.model.expressions import Expr, Field
 from tidegate.model.types import Scalar
 from tidegate.model.windows import InvalidLength, Sliding
-from tidegate.plan.aggregates import find_aggregate
+from tidegate.plan.aggregates import AggregateCall, find_aggregate
 from tidegate.plan.calls import AggregateSink, CallRules, unknown_function
 from tidegate.plan.expressions import Context, bind
 from tidegate.plan.logical import Frame, NamedAggregate
@@ -36,6 +36,7 @@ _RANKING = (
 )
 
 
+_Owner = tuple[Sliding, tuple[Expr, ...]]
 _FRAME_WORD = re.compile(r"\b(?:ROWS|RANGE|GROUPS)\b", re.IGNORECASE)
 
 
@@ -45,7 +46,8 @@ class OverSink:
 
     named: dict[str, exp.Window]
     calls: AggregateSink = field(default_factory=lambda: AggregateSink(prefix="$o"))
-    owners: dict[str, tuple[Sliding, tuple[Expr, ...]]] = field(default_factory=dict)
+    owners: dict[str, _Owner] = field(default_factory=dict)
+    names: dict[tuple[AggregateCall, _Owner], str] = field(default_factory=dict)
     time: Expr | None = None
 
     def bind(self, node: exp.Expression, context: Context) -> Expr:
@@ -68,17 +70,17 @@ class OverSink:
         return self._add(own.calls[0], window, partition)
 
     def _add(self, named: NamedAggregate, window: Sliding, partition: tuple[Expr, ...]) -> Field:
-        for known in self.calls.calls:
-            if known.call == named.call and self.owners[known.name] == (window, partition):
-                return Field(known.name, named.call.type)
-        name = f"$o{len(self.calls.calls)}"
-        self.calls.calls.append(NamedAggregate(name, named.call))
-        self.owners[name] = (window, partition)
+        owner = (window, partition)
+        name = self.names.get((named.call, owner))
+        if name is None:
+            name = self.names[named.call, owner] = f"$o{len(self.calls.calls)}"
+            self.calls.calls.append(NamedAggregate(name, named.call))
+            self.owners[name] = owner
         return Field(name, named.call.type)
 
     def frames(self) -> tuple[Frame, ...]:
         """The aggregates by the frame that they share."""
-        grouped: dict[tuple[Sliding, tuple[Expr, ...]], list[NamedAggregate]] = {}
+        grouped: dict[_Owner, list[NamedAggregate]] = {}
         for named in self.calls.calls:
             grouped.setdefault(self.owners[named.name], []).append(named)
         return tuple(

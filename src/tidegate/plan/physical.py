@@ -7,7 +7,7 @@ kernel's columns. Choices that rules made stand in `decisions`, each with its re
 event time in microseconds, `$pane` the pane's number or minus the code of what became of the row.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tidegate.model.expressions import Expr, Field, Named, SortKey
@@ -34,19 +34,32 @@ class InputKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """Where rows come from. `columns` pairs the name in the plan with the name in the input."""
+    """Where rows come from.
+
+    `columns` pairs the name in the plan with the name in the input, for what is read of it; `originals` does so for all
+    columns of `schema`.
+    """
 
     kind: InputKind
     name: str
     columns: tuple[tuple[str, str], ...]
+    originals: tuple[tuple[str, str], ...]
     schema: Schema
     predicate: Expr
     connector: str = ""
 
+    @property
+    def whole(self) -> "Input":
+        """The same rows with all their columns."""
+        return replace(self, columns=self.originals)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableLookup:
-    """A static table joined to the rows: `columns` are those of the table, in terms of its own; `matched` marks a match."""
+    """A static table joined to the rows.
+
+    `columns` are those of the table, in terms of its own; `matched` names the mark of a match.
+    """
 
     table: Input
     columns: tuple[Named, ...]
@@ -65,11 +78,16 @@ class RowTime:
     lag_us: int
     on_missing: MissingEventTime
     pre_epoch: PreEpoch
+    idle_timeout_us: int | None = None
+    max_future_skew_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """One input of a stage, with everything that is computed per row of it. `columns` are the same names in every branch."""
+    """One input of a stage, with everything that is computed per row of it.
+
+    `columns` have the same names in every branch.
+    """
 
     input: Input
     lookups: tuple[TableLookup, ...]
@@ -103,7 +121,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panes:
-    """Pieces of the time axis that rows are aggregated in. `copies` is 1, or how many windows each row goes to directly."""
+    """Pieces of the time axis that rows are aggregated in.
+
+    `copies` is 1, or how many windows each row goes to directly; a pane then stands for the window that begins with it.
+    """
 
     width_us: int
     offset_us: int

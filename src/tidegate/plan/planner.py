@@ -8,8 +8,9 @@ from tidegate.plan.script import NamedQuery, Program
 
 def plan_query(query: NamedQuery, program: Program) -> Plan:
     """The physical plan of one query."""
-    options = program.settings.for_stream(query.name, query.options)
-    lowering = Lowering(catalog=program.catalog, name=query.name, options=options)
+    lowering = Lowering(
+        catalog=program.catalog, name=query.name, defaults=program.settings.defaults
+    )
     stages = lowering.query(query.logical)
     ruled = tuple(apply_rules(stage, program.settings.spark) for stage in stages)
     return Plan(name=query.name, stages=ruled, output=query.logical.schema)

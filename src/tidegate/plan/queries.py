@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import Field, Named
+from tidegate.model.expressions import Field, Literal, Named
+from tidegate.model.options import OptionValue
 from tidegate.model.policies import Emit, EmitMode, StreamKind
-from tidegate.model.types import DataType, common_type
+from tidegate.model.types import DataType, Scalar, common_type
 from tidegate.plan.coercion import coerce
 from tidegate.plan.emission import Shape, choose_emit, choose_lateness
+from tidegate.plan.limits import MAX_NAMES
 from tidegate.plan.lineage import bases
 from tidegate.plan.logical import Emission, Logical, Project, UnionAll
 from tidegate.plan.outputs import identity
@@ -33,9 +35,10 @@ def bind_top(tree: exp.Expression, around: Surroundings) -> BoundQuery:
     if isinstance(node, Emission):
         return BoundQuery(logical=node, stateless=False)
     clauses = around.clauses(_last_select(tree))
+    options = tuple(sorted(around.own_options(clauses).items()))
     inner = [base for base in bases(node) if isinstance(base, Emission)]
     if inner:
-        return BoundQuery(logical=_over_windows(node, inner, around), stateless=False)
+        return BoundQuery(logical=_over_windows(node, inner, options, around), stateless=False)
     shape = Shape(
         window=None,
         spelling=None,
@@ -50,11 +53,17 @@ def bind_top(tree: exp.Expression, around: Surroundings) -> BoundQuery:
         clauses, shape, emit, option_us=0, source=around.source, fallback=around.query.span
     )
     return BoundQuery(
-        logical=Emission(input=node, emit=emit, kind=kind, lateness_us=0), stateless=True
+        logical=Emission(input=node, emit=emit, kind=kind, lateness_us=0, options=options),
+        stateless=True,
     )
 
 
-def _over_windows(node: Logical, inner: list[Emission], around: Surroundings) -> Emission:
+def _over_windows(
+    node: Logical,
+    inner: list[Emission],
+    options: tuple[tuple[str, OptionValue], ...],
+    around: Surroundings,
+) -> Emission:
     """A union of, or a table joined to, windowed queries: their rows, passed on."""
     kinds = {emission.kind for emission in inner}
     if kinds != {StreamKind.APPEND}:
@@ -68,7 +77,11 @@ def _over_windows(node: Logical, inner: list[Emission], around: Surroundings) ->
             instead="use EMIT ON WINDOW CLOSE inside",
         )
     return Emission(
-        input=node, emit=Emit(mode=EmitMode.ON_UPDATE), kind=StreamKind.APPEND, lateness_us=0
+        input=node,
+        emit=Emit(mode=EmitMode.ON_UPDATE),
+        kind=StreamKind.APPEND,
+        lateness_us=0,
+        options=options,
     )
 
 
@@ -98,6 +111,11 @@ def _with_names(tree: exp.Expression, around: Surroundings) -> Surroundings:
             around.source.location(around.query.span), what="WITH RECURSIVE", instead=""
         )
     names = dict(around.names)
+    if len(clause.expressions) > MAX_NAMES:
+        first = clause.expressions[MAX_NAMES].args["alias"]
+        at = around.source.location(span_of(first, around.source, otherwise=around.query.span))
+        instead = "make streams of some of them"
+        raise errors.not_supported(at, what=f"WITH of more than {MAX_NAMES} names", instead=instead)
     for entry in clause.expressions:
         if entry.alias.lower() in names and entry.alias.lower() not in around.names:
             at = around.source.location(
@@ -169,18 +187,28 @@ def _bind_union(tree: exp.Union, around: Surroundings) -> Logical:
 
 def _common_types(parts: list[Logical], at: errors.Location) -> list[DataType]:
     shared: list[DataType] = []
-    for place, columns in enumerate(zip(*(part.schema for part in parts), strict=True)):
-        kind = columns[0].type
-        for column in columns[1:]:
-            merged = common_type(kind, column.type)
+    for place, kinds in enumerate(zip(*map(_column_types, parts), strict=True)):
+        kind = kinds[0]
+        for other in kinds[1:]:
+            merged = common_type(kind, other)
             if merged is None:
-                types = " and ".join(dict.fromkeys(str(each.type) for each in columns))
+                types = " and ".join(dict.fromkeys(map(str, kinds)))
                 raise errors.no_common_type(
                     at, what=f"column {place + 1} of UNION ALL", types=types
                 )
             kind = merged
-        shared.append(kind)
+        shared.append(Scalar.VARCHAR if kind is Scalar.NULL else kind)
     return shared
+
+
+def _column_types(part: Logical) -> list[DataType]:
+    """The types of a part's columns; a bare NULL has none of its own."""
+    if not isinstance(part, Project):
+        return [column.type for column in part.schema]
+    return [
+        Scalar.NULL if named.expr == Literal(None, Scalar.VARCHAR) else named.expr.type
+        for named in part.columns
+    ]
 
 
 def _converted(part: Logical, names: tuple[str, ...], types: list[DataType]) -> Logical:

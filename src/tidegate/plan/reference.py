@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tidegate.model.policies import Reason
-from tidegate.plan.aggregates import AGGREGATES, EXACT, AggregateFunction
+from tidegate.plan.aggregates import AGGREGATES, HOLISTIC, AggregateFunction
 from tidegate.sql.functions.catalogue import FUNCTIONS
-from tidegate.sql.functions.signature import Function, Overload, Param
+from tidegate.sql.functions.signature import COMPARABLE, Function, Overload, Param, first
 from tidegate.sql.windows import SPELLINGS
 
 _SYMBOLS = "operators"
+_SPELLED = {"is_distinct": "IS DISTINCT FROM", "is_not_distinct": "IS NOT DISTINCT FROM"}
+_ONE_TYPE = "T"  # any type whose values can be compared, the same one wherever it stands in a form
 _WINDOW_DOCS = {
     "tumble": "Windows of one size, one after the other.",
     "hop": "Windows of one size that start every slide, and overlap.",
@@ -65,7 +67,7 @@ def _windows() -> Iterator[Entry]:
 
 def _aggregates() -> Iterator[Entry]:
     for function in AGGREGATES.values():
-        kept = "" if function.precision == EXACT else f" Keeps every value ({function.precision})."
+        kept = " Keeps every value of a group." if function.precision == HOLISTIC else ""
         yield Entry(
             family="aggregates",
             name=function.name,
@@ -107,9 +109,11 @@ def _reasons(function: Function) -> Iterator[str]:
 
 
 def _scalar_form(function: Function, overload: Overload) -> str:
-    if function.family == _SYMBOLS and len(overload.params) == 2 and not function.name.isalpha():
-        left, right = overload.params
-        return f"{left.label} {function.name} {right.label}{_result(overload)}"
+    """Operators as they are written: between their operands."""
+    if function.family == _SYMBOLS and len(overload.params) == 2 and not overload.variadic:
+        left, right = map(_label, overload.params)
+        symbol = _SPELLED.get(function.name, function.name.upper())
+        return f"{left} {symbol} {right}{_result(overload)}"
     return _form(function.name, overload)
 
 
@@ -121,8 +125,14 @@ def _form(name: str, overload: Overload) -> str:
 
 
 def _label(param: Param) -> str:
-    return " | ".join(f"'{value}'" for value in param.choices) or param.label
+    if param.choices:
+        return " | ".join(f"'{value}'" for value in param.choices)
+    return _ONE_TYPE if param == COMPARABLE else param.label
 
 
 def _result(overload: Overload) -> str:
-    return "" if callable(overload.returns) else f" → {overload.returns}"
+    """The type, where it can be said in a word."""
+    if not callable(overload.returns):
+        return f" → {overload.returns}"
+    same = overload.returns is first and _label(overload.params[0]) == _ONE_TYPE
+    return f" → {_ONE_TYPE}" if same else ""

@@ -37,12 +37,12 @@ def error_of(expr: Expr) -> Expr:
         case Call(function="and", args=(left, right)):
             return first_of(
                 error_of(left),
-                _only_if(call("is_not_distinct", left, FALSE), NO_ERROR, error_of(right)),
+                only_where(call("is_distinct", left, FALSE), error_of(right)),
             )
         case Call(function="or", args=(left, right)):
             return first_of(
                 error_of(left),
-                _only_if(call("is_not_distinct", left, TRUE), NO_ERROR, error_of(right)),
+                only_where(call("is_distinct", left, TRUE), error_of(right)),
             )
         case Call(args=args):
             inner = first_of(*map(error_of, args))
@@ -68,6 +68,11 @@ def first_of(*codes: Expr) -> Expr:
     return Case(branches, last, Scalar.BIGINT) if branches else last
 
 
+def only_where(condition: Expr, code: Expr) -> Expr:
+    """The code where the condition holds, for what is not looked at elsewhere."""
+    return code if code == NO_ERROR else Case(((condition, code),), NO_ERROR, Scalar.BIGINT)
+
+
 def _failure(expr: Call) -> Reason | None:
     resolved = FUNCTIONS[expr.function].resolve([arg.type for arg in expr.args])
     assert resolved is not None, expr
@@ -76,22 +81,18 @@ def _failure(expr: Call) -> Reason | None:
 
 def _fails(expr: Expr, operands: Sequence[Expr], reason: Reason) -> Expr:
     """NULL although no operand is: that is how a total template says that there is no value."""
+    if any(isinstance(operand, Literal) and operand.value is None for operand in operands):
+        return NO_ERROR
     present = [negate(is_null(operand)) for operand in operands if not isinstance(operand, Literal)]
     condition = all_of(is_null(expr), *present)
     return Case(((condition, bigint(DISPOSITION[reason])),), NO_ERROR, Scalar.BIGINT)
 
 
-def _only_if(skip: Expr, skipped: Expr, code: Expr) -> Expr:
-    return NO_ERROR if code == NO_ERROR else Case(((skip, skipped),), code, Scalar.BIGINT)
-
-
 def _until_found(args: Sequence[Expr]) -> Expr:
     """COALESCE looks at an argument only where those before it are NULL; one that failed stops it."""
-    code = NO_ERROR
+    code: Expr = NO_ERROR
     for arg in reversed(args):
-        own = error_of(arg)
-        rest = _only_if(negate(is_null(arg)), NO_ERROR, code)
-        code = first_of(own, rest)
+        code = first_of(error_of(arg), only_where(is_null(arg), code))
     return code
 
 

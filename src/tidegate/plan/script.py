@@ -12,7 +12,7 @@ from sqlglot import exp
 from tidegate import errors
 from tidegate.errors import TidegateError
 from tidegate.model.expressions import Expr, Literal
-from tidegate.model.options import OPTIONS, OptionValue, Scope
+from tidegate.model.options import OPTIONS, Scope
 from tidegate.model.types import Scalar, common_type, is_numeric
 from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import BrokenName, Catalog, SinkDef, SourceDef, StreamDef, TableDef
@@ -20,6 +20,7 @@ from tidegate.plan.coercion import coerce
 from tidegate.plan.diagnostics import Diagnostics, Refused
 from tidegate.plan.emission import refuse_sink
 from tidegate.plan.expressions import Context, bind
+from tidegate.plan.limits import refuse_outgrown
 from tidegate.plan.logical import Emission
 from tidegate.plan.queries import BoundQuery, bind_query, bind_top
 from tidegate.plan.scope import Scope as NameScope
@@ -28,6 +29,7 @@ from tidegate.plan.sources import bind_source, bind_table
 from tidegate.plan.surroundings import Surroundings
 from tidegate.plan.types import instant_literal
 from tidegate.sql.cursor import Name
+from tidegate.sql.nesting import deep_stack
 from tidegate.sql.parser import Script
 from tidegate.sql.places import span_of
 from tidegate.sql.statements import (
@@ -56,7 +58,6 @@ class NamedQuery:
 
     name: str
     logical: Emission
-    options: dict[str, OptionValue]
     anonymous: bool
 
 
@@ -78,6 +79,7 @@ class Program:
     queries: list[NamedQuery] = field(default_factory=list)
     inserts: list[InsertedRows] = field(default_factory=list)
     errors: list[TidegateError] = field(default_factory=list)
+    selects: int = 0
 
     def query(self, name: str) -> NamedQuery | None:
         return next((query for query in self.queries if query.name.lower() == name.lower()), None)
@@ -96,7 +98,8 @@ def apply(statement: Statement, program: Program) -> None:
     """One statement; what it refuses goes to `program.errors`."""
     before = len(program.errors)
     try:
-        _BINDERS[type(statement)](statement, program)
+        with deep_stack():
+            _BINDERS[type(statement)](statement, program)
     except Refused as refused:
         program.errors.extend(refused.errors)
     except TidegateError as refusal:
@@ -105,7 +108,7 @@ def apply(statement: Statement, program: Program) -> None:
         _mark_broken(statement, program)
     except RecursionError:
         at = statement.source.location(statement.span)
-        program.errors.append(errors.nested_too_deep(at, limit="what can be planned"))
+        program.errors.append(errors.nested_too_deep(at, limit="several hundred"))
     if len(program.errors) > before:
         _mark_broken(statement, program)
 
@@ -156,10 +159,9 @@ def _create_stream(statement: Statement, program: Program) -> None:
         return
     name = statement.name.text
     bound, around = _bind(statement.query, statement, program, name=name, options=statement.options)
-    if name.lower() in around.reads:
+    if path := program.catalog.path(around.reads, name):
         at = statement.source.location(statement.name.span)
-        raise errors.circular(at, name=name, path=f"{name} → {name}")
-    options = dict(around.options)
+        raise errors.circular(at, name=name, path=" → ".join((name, *path)))
     program.catalog.add(
         StreamDef(
             name=name,
@@ -169,14 +171,12 @@ def _create_stream(statement: Statement, program: Program) -> None:
             emission=str(bound.logical.emit),
             stateless=bound.stateless,
             reads=frozenset(around.reads),
-            options=options,
+            options=dict(bound.logical.options),
             text=statement.source.text[statement.span.start : statement.span.end],
         )
     )
     program.queries = [query for query in program.queries if query.name.lower() != name.lower()]
-    program.queries.append(
-        NamedQuery(name=name, logical=bound.logical, options=dict(options), anonymous=False)
-    )
+    program.queries.append(NamedQuery(name=name, logical=bound.logical, anonymous=False))
 
 
 def _bind(
@@ -204,6 +204,7 @@ def _bind(
         diagnostics.errors.append(refusal.located(statement.source.location(query.span)))
         raise Refused(diagnostics.errors) from None
     diagnostics.raise_first()
+    refuse_outgrown(bound.logical, statement.source.location(query.span))
     return bound, around
 
 
@@ -248,11 +249,10 @@ def _create_sink(statement: Statement, program: Program) -> None:
 
 def _select(statement: Statement, program: Program) -> None:
     assert isinstance(statement, Select)
-    name = f"select_{sum(query.anonymous for query in program.queries) + 1}"
-    bound, around = _bind(statement.query, statement, program, name=name)
-    program.queries.append(
-        NamedQuery(name=name, logical=bound.logical, options=dict(around.options), anonymous=True)
-    )
+    name = f"select_{program.selects + 1}"
+    bound, _ = _bind(statement.query, statement, program, name=name)
+    program.queries.append(NamedQuery(name=name, logical=bound.logical, anonymous=True))
+    program.selects += 1
 
 
 def _insert(statement: Statement, program: Program) -> None:

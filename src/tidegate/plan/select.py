@@ -13,7 +13,6 @@ from sqlglot import exp
 from tidegate import errors
 from tidegate.model.expressions import TRUE, Expr, Named, SortKey
 from tidegate.model.options import OptionValue
-from tidegate.model.options import Scope as OptionScope
 from tidegate.model.windows import Counting, Inherited
 from tidegate.plan.calls import AggregateSink, CallRules, sort_key
 from tidegate.plan.catalog import SourceDef
@@ -42,8 +41,8 @@ from tidegate.plan.over import OverSink, has_over, named_windows, refuse_ranking
 from tidegate.plan.passing import pass_on, passes_on
 from tidegate.plan.retraction import refuse_changing_input
 from tidegate.plan.scope import Scope
-from tidegate.plan.settings import read_options
 from tidegate.plan.surroundings import Surroundings
+from tidegate.plan.types import whole_number
 from tidegate.plan.windows import ChosenWindow, bind_window, inherited_window
 from tidegate.sql.places import span_of
 from tidegate.sql.source import Span
@@ -134,7 +133,7 @@ class _SelectBinder:
             outputs,
             scope,
             CallRules(),
-            Grouped(keys=Keys((), ()), scope=scope, within=self.span),
+            Grouped(keys={}, scope=scope, within=self.span),
             rows=True,
         )
         self.diagnostics.raise_first()
@@ -239,7 +238,12 @@ class _SelectBinder:
             raise errors.having_without_aggregate(self._place("having"))
         if self.select.args.get("distinct"):
             keys = self._distinct(outputs, keys, sink)
-        grouped = Grouped(keys=keys, scope=scope, within=self.span, windowed=chosen is not None)
+        grouped = Grouped(
+            keys=keys.over_groups(),
+            scope=scope,
+            within=self.span,
+            windowed=chosen is not None,
+        )
         order, limit = self._order(outputs, scope, rules, grouped, rows=not aggregated)
         if aggregated:
             outputs, having = self._over_groups(outputs, having, grouped)
@@ -363,10 +367,10 @@ class _SelectBinder:
         if (
             isinstance(inner, exp.Literal)
             and inner.name.isdecimal()
-            and 1 <= int(inner.name) <= len(outputs)
+            and 1 <= whole_number(inner.name) <= len(outputs)
         ):
-            place = int(inner.name) - 1
-            return replace(sort_key(item, context), expr=outputs[place].expr)
+            place = whole_number(inner.name) - 1
+            return sort_key(item, context, chosen=outputs[place].expr)
         chosen = [
             output
             for output in outputs
@@ -375,15 +379,7 @@ class _SelectBinder:
             and output.name.lower() == inner.name.lower()
         ]
         if chosen:
-            return replace(
-                sort_key(
-                    exp.Ordered(
-                        this=exp.null(), **{k: v for k, v in item.args.items() if k != "this"}
-                    ),
-                    context,
-                ),
-                expr=chosen[0].expr,
-            )
+            return sort_key(item, context, chosen=chosen[0].expr)
         return sort_key(item, context)
 
     def _limit(self, limit: exp.Expression) -> int:
@@ -392,7 +388,7 @@ class _SelectBinder:
             isinstance(count, exp.Literal)
             and not count.is_string
             and count.name.isdecimal()
-            and 0 < int(count.name) < 2**31
+            and 0 < whole_number(count.name) < 2**31
         ):
             span = span_of(count, self.around.source, otherwise=self.span)
             raise errors.not_a_literal(
@@ -402,7 +398,7 @@ class _SelectBinder:
                 expected="a literal whole number above zero",
                 form="",
             )
-        return int(count.name)
+        return whole_number(count.name)
 
     def _top_n(
         self, node: Logical, order: tuple[SortKey, ...], limit: int, chosen: ChosenWindow | None
@@ -432,16 +428,9 @@ class _SelectBinder:
 
     def options(self, sources: Iterable[dict[str, OptionValue]]) -> dict[str, OptionValue]:
         """Options in force; without sources and defaults, those that the query itself or its section sets."""
-        own = read_options(
-            self.clauses.options, scope=OptionScope.STREAM, source=self.around.source
-        )
-        settings = self.around.settings
+        own = self.around.own_options(self.clauses)
         given = list(sources)
-        if not given:
-            settings = replace(settings, defaults={})
-        return dict(
-            settings.for_stream(self.around.stream, {**self.around.options, **own}, sources=given)
-        )
+        return self.around.settings.in_force(own, given) if given else own
 
     def _sources(self) -> list[dict[str, OptionValue]]:
         definitions = [
@@ -483,7 +472,13 @@ class _SelectBinder:
             source=self.around.source,
             fallback=self.span,
         )
-        return Emission(input=node, emit=emit, kind=kind, lateness_us=lateness_us)
+        return Emission(
+            input=node,
+            emit=emit,
+            kind=kind,
+            lateness_us=lateness_us,
+            options=tuple(sorted(self.options(()).items())),
+        )
 
 
 def _time_name(chosen: ChosenWindow | None) -> str:

@@ -26,7 +26,7 @@ _SIDE_PREFIX = "side_output."
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `tidegate.toml` and SET say. `sinks` are names that the file defines."""
+    """What `tidegate.toml` and SET say. `transforms` go by lower-case name; `sinks` are names that the file defines."""
 
     defaults: Values = field(default_factory=dict)
     transforms: Mapping[str, Values] = field(default_factory=dict)
@@ -37,14 +37,16 @@ class Settings:
     def with_session(self, name: str, value: OptionValue) -> "Settings":
         return replace(self, session={**self.session, name: value})
 
-    def for_source(self, own: Values) -> Values:
-        return {**self.defaults, **own, **self.session}
+    def of_query(self, name: str, own: Values) -> Values:
+        """What is set for this query alone; `own` is its WITH."""
+        return {**self.transforms.get(name.lower(), {}), **own, **self.session}
 
-    def for_stream(self, name: str, own: Values, *, sources: Iterable[Values] = ()) -> Values:
-        merged: dict[str, OptionValue] = dict(self.defaults)
-        for given in sources:
+    def in_force(self, own: Values, sources: Iterable[Values]) -> dict[str, OptionValue]:
+        """All that counts for a query with its own options, over sources with theirs."""
+        merged = dict(self.defaults)
+        for given in (*sources, own):
             merged.update(given)
-        return {**merged, **self.transforms.get(name, {}), **own, **self.session}
+        return merged
 
 
 def read_option(
@@ -112,7 +114,7 @@ def read_connector(
         if spec.required and spec.name not in values:
             raise errors.missing_option(
                 place,
-                connector=connector.name,
+                name=connector.name,
                 option=spec.name,
                 hint=f"add '{spec.name}' = '…' to WITH: {spec.doc}",
             )

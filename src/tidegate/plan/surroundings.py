@@ -1,15 +1,17 @@
 """What a query is bound in: the catalogue, the settings, the names that WITH gives, and its own syntax."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from tidegate.model.options import OptionValue
+from tidegate import errors
+from tidegate.model.options import OptionValue, Scope
 from tidegate.plan.catalog import Catalog
 from tidegate.plan.diagnostics import Diagnostics
+from tidegate.plan.limits import MAX_LEVELS, Budget
 from tidegate.plan.logical import Logical
-from tidegate.plan.settings import Settings
+from tidegate.plan.settings import Settings, read_options
 from tidegate.sql.query import select_key
 from tidegate.sql.source import SourceText, Span
 from tidegate.sql.statements import Clauses, Query
@@ -27,7 +29,8 @@ class Subquery:
 class Surroundings:
     """`bind_query` binds a query inside this one; it is passed along because FROM and SELECT need each other.
 
-    `inherited` are the clauses of the query around, where that one only passes on the rows of this one.
+    `inherited` are the clauses of the query around, where that one only passes on the rows of this one. `level` counts
+    the queries around this one, and `budget` is shared with all of them.
     """
 
     catalog: Catalog
@@ -41,6 +44,15 @@ class Surroundings:
     names: Mapping[str, Subquery] = field(default_factory=dict)
     inherited: Clauses = field(default_factory=Clauses)
     reads: set[str] = field(default_factory=set)
+    level: int = 0
+    budget: Budget = field(default_factory=Budget)
+
+    def inside(self, at: errors.Location) -> "Surroundings":
+        """The surroundings of a query that this one reads, and names there."""
+        if self.level >= MAX_LEVELS:
+            raise errors.nested_too_deep(at, limit=MAX_LEVELS)
+        self.budget.spend_query(at)
+        return replace(self, level=self.level + 1)
 
     def clauses(self, select: exp.Expression) -> Clauses:
         """The streaming clauses of a SELECT; emission and lateness may come from the query around it."""
@@ -56,6 +68,14 @@ class Surroundings:
             emit=own.emit or outer.emit,
             options=(*own.options, *outer.options),
         )
+
+    def own_options(self, clauses: Clauses) -> dict[str, OptionValue]:
+        """Options that a query sets itself, or its section or SET for it; a clause beats the option of its meaning."""
+        own = read_options(clauses.options, scope=Scope.STREAM, source=self.source)
+        values = dict(self.settings.of_query(self.stream, {**self.options, **own}))
+        if clauses.late_to is not None:
+            values["late.sink"] = f"sink:{clauses.late_to.text}"
+        return values
 
     def span(self, select: exp.Expression) -> Span:
         """The SELECT keyword, to point at where nothing closer is known."""

@@ -53,6 +53,7 @@ _KNOWN = (
 _DECIMAL_DEFAULT = (18, 3)
 _TIMESTAMP_DIGITS = 9
 _BIGINT_LIMIT = 2**63
+_ENOUGH_DIGITS = 40
 
 
 def bind_type(node: exp.DataType, source: SourceText, *, otherwise: Span | None = None) -> DataType:
@@ -83,6 +84,8 @@ def _plain(node: exp.DataType, name: str, source: SourceText, span: Span) -> Dat
         _parameters(node, source, span)
         return _NAMES[name]
     written = str(node.args.get("kind") or name)
+    if written.upper() == "BYTES":
+        return Scalar.BINARY  # sqlglot does not know the word
     hint = errors.nearest(written, _KNOWN, otherwise=f"types are {', '.join(_KNOWN)}")
     raise errors.unknown_type(source.location(span), name=written, hint=hint)
 
@@ -97,16 +100,18 @@ def _nested(node: exp.Expression, source: SourceText, span: Span) -> DataType:
 
 def _struct(node: exp.DataType, source: SourceText, span: Span) -> DataType:
     fields: list[tuple[str, DataType]] = []
+    seen: set[str] = set()
     for part in node.expressions:
         kind = part.args.get("kind") if isinstance(part, exp.ColumnDef) else None
         if kind is None:
             raise errors.bad_type_parameters(
                 source.location(span), type="STRUCT", problem="write STRUCT<name type, …>"
             )
-        if part.name.lower() in (name.lower() for name, _ in fields):
+        if part.name.lower() in seen:
             raise errors.duplicate_name(
                 source.location(span_of(part, source, otherwise=span)), what="field", name=part.name
             )
+        seen.add(part.name.lower())
         fields.append((part.name, _nested(kind, source, span)))
     return Struct(tuple(fields))
 
@@ -121,7 +126,7 @@ def _parameters(node: exp.DataType, source: SourceText, span: Span) -> list[int]
             raise errors.bad_type_parameters(
                 source.location(span), type=node.this.value, problem="lengths are whole numbers"
             )
-        values.append(int(literal.name))
+        values.append(whole_number(literal.name))
     if node.this is exp.DType.TIMESTAMP and values and values[0] > _TIMESTAMP_DIGITS:
         raise errors.bad_type_parameters(
             source.location(span), type="TIMESTAMP", problem="precision is 0 to 9"
@@ -138,11 +143,16 @@ def _decimal(node: exp.DataType, source: SourceText, span: Span) -> DataType:
     return Decimal(precision, scale)
 
 
+def whole_number(digits: str) -> int:
+    """The value of a literal that must be small; one of many digits is too large in any case, and slow to convert."""
+    return int(digits[:_ENOUGH_DIGITS])
+
+
 def number_literal(node: exp.Literal, source: SourceText) -> Literal:
     """Whole numbers are BIGINT (beyond it DECIMAL), with a point DECIMAL, with an exponent DOUBLE."""
     written = node.name
     try:
-        if written.isdecimal() and int(written) < _BIGINT_LIMIT:
+        if written.isdecimal() and whole_number(written) < _BIGINT_LIMIT:
             return Literal(int(written), Scalar.BIGINT)
         number = Number(written)
     except (InvalidOperation, ValueError):

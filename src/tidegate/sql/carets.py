@@ -20,14 +20,17 @@ def plain(text: str, _role: str) -> str:
 
 def describe(error: TidegateError, paint: Paint = plain) -> str:
     """The error in full; `paint` colours its parts (`code`, `message`, `caret`, `hint`)."""
-    head = f"{paint(error.code, 'code')}: {paint(error.message, 'message')}"
+    head = f"{paint(error.code, 'code')}: {paint(_harmless(error.message), 'message')}"
     if error.location is None:
         lines = [head]
     else:
         place = error.location
-        lines = [f"{place.file}:{place.line}:{place.column}: {head}", *_excerpt(place, paint)]
+        lines = [
+            f"{_harmless(place.file)}:{place.line}:{place.column}: {head}",
+            *_excerpt(place, paint),
+        ]
     if error.hint:
-        lines.append(f"{paint('hint', 'hint')}: {error.hint}")
+        lines.append(f"{paint('hint', 'hint')}: {_harmless(error.hint)}")
     return "\n".join(lines)
 
 
@@ -45,6 +48,11 @@ def _excerpt(place: Location, paint: Paint) -> list[str]:
     token = shown[start - first : start - first + place.width]
     caret = "^" * max(1, _columns(token))
     return [f"  {line}", f"  {' ' * _columns(before)}{paint(caret, 'caret')}"]
+
+
+def _harmless(text: str) -> str:
+    """Messages quote what people wrote, and that must not command the terminal."""
+    return "".join(map(_visible, text))
 
 
 def _visible(character: str) -> str:

@@ -234,16 +234,20 @@ _CLAUSES = (
     _Clause(lambda at: at.sees("WITH", "("), _read_with),
     _Clause(lambda at: at.sees("TIMESTAMP", "BY"), _read_timestamp_by),
 )
+_FIRST_WORDS = frozenset("EMIT ALLOW ALLOWED LATE WINDOW WATERMARK WITH TIMESTAMP".split())
 _NOT_BEFORE_A_CLAUSE = frozenset(
     "AS , . ( [ = < > <= >= <> != + - * / % || AND OR NOT IN LIKE BETWEEN SELECT DISTINCT FROM JOIN WHERE HAVING ON "
-    "USING GROUP_BY ORDER_BY PARTITION_BY LIMIT WHEN THEN ELSE CASE IS DIV".replace("_BY", "-BY").split()
+    "USING GROUP_BY ORDER_BY PARTITION_BY LIMIT WHEN THEN ELSE CASE IS DIV".replace(
+        "_BY", "-BY"
+    ).split()
 )
 
 
 def begins_clause(cursor: Cursor) -> bool:
     """Whether a streaming clause begins here; where an operand is due, such a word is an ordinary name."""
     if (
-        cursor.word(-1).replace(" ", "-") in _NOT_BEFORE_A_CLAUSE
+        cursor.word() not in _FIRST_WORDS
+        or cursor.word(-1).replace(" ", "-") in _NOT_BEFORE_A_CLAUSE
         or cursor.kind() is TokenType.IDENTIFIER
     ):
         return False

@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
 from tidegate.sql.intervals import as_calls
+from tidegate.sql.nesting import MAX_HEIGHT, deep_stack, refuse_high
 from tidegate.sql.source import SourceText, Span
 
 MAX_LENGTH = 4_000_000
@@ -55,8 +56,10 @@ class Tidegate(Dialect):
 _DIALECT = Tidegate()
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+_LITERALS = {TokenType.STRING, TokenType.NUMBER}
 _PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
-_UNREADABLE = {"\x00": "a NUL byte", "\ufeff": "a byte order mark inside the text"}
+_UNREADABLE = re.compile(r"[\x00\ufeff\ud800-\udfff]")
+_WHAT_IT_IS = {"\x00": "a NUL byte", "\ufeff": "a byte order mark inside the text"}
 
 
 def tokenize(source: SourceText) -> list[Token]:
@@ -66,17 +69,39 @@ def tokenize(source: SourceText) -> list[Token]:
         raise errors.text_too_long(source.location(Span(0, 1)), size=len(text), limit=MAX_LENGTH)
     if text.startswith("\ufeff"):
         text = " " + text[1:]
-    for character, what in _UNREADABLE.items():
-        if (place := text.find(character)) >= 0:
-            raise errors.unreadable_text(
-                source.location(Span(place, place + 1)), problem=f"{what} is not SQL"
-            )
+    if unreadable := _UNREADABLE.search(text):
+        what = _WHAT_IT_IS.get(unreadable.group(), "half a surrogate pair")
+        raise errors.unreadable_text(
+            source.location(Span(*unreadable.span())), problem=f"{what} is not SQL"
+        )
     try:
         tokens = _DIALECT.tokenize(text)
     except (TokenError, ValueError, OverflowError):
         raise _untokenizable(source, text) from None
     _refuse_depth(source, tokens)
-    return tokens
+    return _with_fractions(tokens)
+
+
+def _with_fractions(tokens: list[Token]) -> list[Token]:
+    """`.5` as the one token that it is; sqlglot reads it as two, and forgets where it stood."""
+    made: list[Token] = []
+    for token in tokens:
+        point = made[-1] if made else None
+        if (
+            token.token_type is TokenType.NUMBER
+            and point is not None
+            and point.token_type is TokenType.DOT
+            and point.end + 1 == token.start
+            and (
+                len(made) == 1 or made[-2].end + 1 < point.start or made[-2].token_type in _OPENING
+            )
+        ):
+            made[-1] = Token(
+                token.token_type, f"0.{token.text}", point.line, point.col, point.start, token.end
+            )
+        else:
+            made.append(token)
+    return made
 
 
 _QUOTED = re.compile(
@@ -126,6 +151,8 @@ def parse_expression(source: SourceText, tokens: Sequence[Token]) -> exp.Express
     """The syntax tree of one scalar expression."""
     if not tokens:
         raise AssertionError("callers check that there is something to parse")
+    if len(tokens) == 1 and tokens[0].token_type in _LITERALS:
+        return _literal(tokens[0])  # the rows of an INSERT are thousands of these
     tree = _parsed(source, [Token(TokenType.SELECT, "SELECT"), *tokens])
     rest = [key for key, value in tree.args.items() if value and key not in ("expressions", "kind")]
     if (
@@ -140,22 +167,39 @@ def parse_expression(source: SourceText, tokens: Sequence[Token]) -> exp.Express
     return expression
 
 
+def _literal(token: Token) -> exp.Expression:
+    literal = exp.Literal(this=token.text, is_string=token.token_type is TokenType.STRING)
+    literal.meta.update(start=token.start, end=token.end)
+    return literal
+
+
 def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
     parser = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE)
     whole = span_of_token(tokens[-1])
     try:
-        trees = parser.parse(as_calls(tokens), source.text)
+        with deep_stack():
+            trees = parser.parse(as_calls(tokens), source.text)
     except ParseError as refusal:
         raise _syntax_error(source, tokens, refusal) from None
     except RecursionError:
-        raise errors.nested_too_deep(source.location(whole), limit=MAX_DEPTH) from None
+        at = source.location(_reached(parser, whole))
+        raise errors.nested_too_deep(at, limit=MAX_DEPTH) from None
     except (ValueError, TypeError, AttributeError, KeyError, IndexError) as confusion:
         problem = "this cannot be understood as a query"
-        raise errors.query_syntax(source.location(whole), problem=problem) from confusion
+        at = source.location(_reached(parser, whole))
+        raise errors.query_syntax(at, problem=problem) from confusion
     tree = trees[0] if len(trees) == 1 else None
     if not isinstance(tree, exp.Expression):
         raise errors.query_syntax(source.location(whole), problem="this is not one query")
+    if len(tokens) > MAX_HEIGHT:
+        refuse_high(tree, source, whole=whole)
     return tree
+
+
+def _reached(parser: object, whole: Span) -> Span:
+    """The token that the parser was at when it gave up."""
+    token = getattr(parser, "_curr", None) or getattr(parser, "_prev", None)
+    return span_of_token(token) if token else whole
 
 
 def _syntax_error(

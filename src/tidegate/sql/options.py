@@ -1,6 +1,9 @@
 """`WITH (key = value, …)` and the values that options take."""
 
+import math
+
 from sqlglot import TokenType
+from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
 from tidegate.sql.cursor import Cursor, Name
@@ -50,7 +53,7 @@ def _read_value(cursor: Cursor) -> tuple[OptionValue, Span]:
     negative = cursor.accept("-")
     if cursor.kind() is TokenType.NUMBER:
         token = cursor.take()
-        number = float(token.text) if not token.text.isdecimal() else int(token.text)
+        number = _number(cursor, token)
         return (-number if negative else number), cursor.since(start)
     if not negative and cursor.accept("INTERVAL"):
         return _interval_text(cursor), cursor.since(start)
@@ -58,6 +61,18 @@ def _read_value(cursor: Cursor) -> tuple[OptionValue, Span]:
         token = cursor.take()
         return _TRUTH[token.text.upper()], span_of_token(token)
     raise cursor.unexpected("a value: a string, a number, TRUE or FALSE")
+
+
+def _number(cursor: Cursor, token: Token) -> int | float:
+    """Whole numbers stay whole; what no option can mean is refused here, before anything computes with it."""
+    try:
+        number = int(token.text) if token.text.isdecimal() else float(token.text)
+        if math.isfinite(number):
+            return number
+    except (ValueError, OverflowError):
+        pass
+    at = cursor.source.location(span_of_token(token))
+    raise errors.bad_literal(at, text=token.text[:40], type="number", form="")
 
 
 def _interval_text(cursor: Cursor) -> str:

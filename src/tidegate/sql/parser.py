@@ -51,13 +51,14 @@ class Script:
 
 
 def parse_script(source: SourceText) -> Script:
-    """All statements of a text."""
+    """All statements of a text; where it cannot be read to its end, those before that place."""
+    refusals: list[TidegateError] = []
     try:
         tokens = tokenize(source)
     except TidegateError as refusal:
-        return Script((), (refusal,))
+        refusals.append(refusal)
+        tokens = _tokens_before(source, refusal)
     statements: list[Statement] = []
-    refusals: list[TidegateError] = []
     broken: set[str] = set()
     for part in _split(tokens):
         try:
@@ -66,6 +67,18 @@ def parse_script(source: SourceText) -> Script:
             refusals.append(refusal)
             broken.update(_defined_name(part))
     return Script(tuple(statements), tuple(refusals), frozenset(broken))
+
+
+def _tokens_before(source: SourceText, refusal: TidegateError) -> list[Token]:
+    """Tokens of the whole statements in front of what could not be read."""
+    assert refusal.location is not None
+    lines = source.text.split("\n")[: refusal.location.line]
+    lines[-1] = lines[-1][: refusal.location.column - 1]
+    readable, semicolon, _ = "\n".join(lines).rpartition(";")
+    try:
+        return tokenize(SourceText(readable + semicolon, source.name))
+    except TidegateError:
+        return []  # that semicolon stands in a string or comment
 
 
 def parse_statement(source: SourceText) -> Statement:

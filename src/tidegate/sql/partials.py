@@ -7,7 +7,7 @@ arguments that `plan/aggregates.py` chooses cannot overflow.
 from collections.abc import Mapping, Sequence
 
 from tidegate.model.partials import PartialOp, PartialSpec
-from tidegate.model.types import DataType, Decimal, is_float
+from tidegate.model.types import DataType, Scalar, is_float
 from tidegate.sql.functions.ordering import datafusion_order_key
 from tidegate.sql.functions.signature import Engine
 from tidegate.sql.render import render, type_name
@@ -35,11 +35,17 @@ _MOMENTS = {PartialOp.M2: "var_pop", PartialOp.COMOMENT: "covar_pop"}
 
 def render_partial(
     spec: PartialSpec, engine: Engine, values: Mapping[str, int] | None = None
-) -> str:
-    """The aggregate call, with its FILTER."""
+) -> list[str]:
+    """The lines of the aggregate call, with its FILTER."""
     args = [render(arg, engine, values) for arg in spec.args]
-    types = [arg.type for arg in spec.args]
     conditions = [] if spec.filter is None else [render(spec.filter, engine, values)]
+    if spec.op in _EXTREMES and is_float(spec.type) and engine is Engine.DATAFUSION:
+        return _float_extreme(spec.op, args[0], spec.type, conditions)
+    return [_call(spec, args, conditions, engine)]
+
+
+def _call(spec: PartialSpec, args: Sequence[str], conditions: Sequence[str], engine: Engine) -> str:
+    types = [arg.type for arg in spec.args]
     match spec.op:
         case PartialOp.M2 | PartialOp.COMOMENT:
             moment = _filtered(f"{_MOMENTS[spec.op]}({', '.join(args)})", conditions)
@@ -49,10 +55,9 @@ def render_partial(
         case PartialOp.COLLECT | PartialOp.COLLECT_SET:
             return _collect(spec, args, conditions, engine)
         case PartialOp.SUM:
-            return _filtered(_sum(args[0], types[0], spec.type, engine), conditions)
-        case PartialOp.MIN | PartialOp.MAX if engine is Engine.DATAFUSION:
-            key = datafusion_order_key(args[0], types[0])
-            return _filtered(_PLAIN[spec.op].format(key), conditions)
+            return _filtered(f"sum({args[0]})", conditions)
+        case PartialOp.MIN | PartialOp.MAX:
+            return _filtered(_PLAIN[spec.op].format(_key(args[0], types[0], engine)), conditions)
         case _:
             return _filtered(_PLAIN[spec.op].format(*args), conditions)
 
@@ -68,15 +73,39 @@ def _key(arg: str, kind: DataType, engine: Engine) -> str:
     return f"({arg} + CAST(0 AS {type_name(kind, engine)}))" if is_float(kind) else arg
 
 
-def _sum(arg: str, kind: DataType, result: DataType, engine: Engine) -> str:
-    """Decimals near 38 digits may leave them; their DOUBLE shadow tells, so here it must only not raise."""
-    if isinstance(kind, Decimal) and engine is Engine.SPARK:
-        return (
-            f"try_sum(CAST({arg} AS {type_name(result, engine)}))"
-            if kind.precision + 10 > 38
-            else f"sum({arg})"
-        )
-    return f"sum({arg})"
+# DataFusion's own extremes of floats start at the largest finite number and lose their way at NaN. So a second extreme,
+# of what kind of number each is, tells when to listen to them.
+_EXTREMES = {
+    PartialOp.MIN: (
+        "CASE min(CASE WHEN isnan({0}) THEN 2 WHEN {0} < {infinity} THEN 0 WHEN {0} IS NOT NULL THEN 1 END){filter}",
+        "  WHEN 0 THEN min(nanvl({0}, {infinity})){filter} + CAST(0 AS {type})",
+        "  WHEN 1 THEN {infinity}",
+        "  WHEN 2 THEN {nan}",
+        "END",
+    ),
+    PartialOp.MAX: (
+        "CASE max(CASE WHEN isnan({0}) THEN 2 WHEN {0} > -{infinity} THEN 1 WHEN {0} IS NOT NULL THEN 0 END){filter}",
+        "  WHEN 2 THEN {nan}",
+        "  WHEN 1 THEN max({0}){filter} + CAST(0 AS {type})",
+        "  WHEN 0 THEN -{infinity}",
+        "END",
+    ),
+}
+
+
+def _float_extreme(op: PartialOp, arg: str, kind: DataType, conditions: Sequence[str]) -> list[str]:
+    name = type_name(kind, Engine.DATAFUSION)
+    infinity, nan = f"CAST('Infinity' AS {name})", f"CAST('NaN' AS {name})"
+    condition = _filtered("", conditions)
+    return [
+        line.format(arg, infinity=infinity, nan=nan, filter=condition, type=name)
+        for line in _EXTREMES[op]
+    ]
+
+
+def narrowed(sql: str, kind: DataType) -> str:
+    """DataFusion's order keys of REAL are DOUBLE."""
+    return f"CAST({sql} AS REAL)" if kind is Scalar.REAL else sql
 
 
 def _at_key(
@@ -102,13 +131,12 @@ def _collect(
     spec: PartialSpec, args: Sequence[str], conditions: Sequence[str], engine: Engine
 ) -> str:
     if len(args) == 1:
-        value = (
-            _key(args[0], spec.args[0].type, engine)
-            if spec.op is PartialOp.COLLECT_SET
-            else args[0]
-        )
         conditions = [*conditions, f"{args[0]} IS NOT NULL"]
-    else:
-        fields = ", ".join(f"'v{place}', {arg}" for place, arg in enumerate(args))
-        value = f"named_struct({fields})"
+    if spec.op is PartialOp.COLLECT_SET:
+        args = [
+            narrowed(_key(arg, expr.type, engine), expr.type)
+            for arg, expr in zip(args, spec.args, strict=True)
+        ]
+    fields = ", ".join(f"'v{place}', {arg}" for place, arg in enumerate(args))
+    value = args[0] if len(args) == 1 else f"named_struct({fields})"
     return _filtered(_COLLECT[spec.op, engine].format(value), conditions)

@@ -1,29 +1,46 @@
 """Row relations as SELECT statements of one engine.
 
 In: `model.relations`. Out: formatted SQL text. Engines run it over a batch that is registered under the scan's name;
-EXPLAIN prints it.
+EXPLAIN prints it. Text is put together from lines, never indented afterwards: a literal may contain line breaks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from tidegate.model.expressions import Field, Named, fields_of
+from tidegate.model.expressions import Case, Expr, Field, Named, fields_of
 from tidegate.model.relations import Derive, Expand, Group, Keep, Lookup, Relation, Scan, Sessionize
+from tidegate.model.types import is_float
 from tidegate.sql.functions.ordering import datafusion_order_key
 from tidegate.sql.functions.signature import Engine
-from tidegate.sql.partials import render_partial
+from tidegate.sql.partials import narrowed, render_partial
 from tidegate.sql.render import quote, render
 from tidegate.sql.sharing import in_layers
 
-_INDENT = "  "
+Lines = list[str]
 
 
 def render_relation(
     relation: Relation, engine: Engine, values: Mapping[str, int] | None = None
 ) -> str:
     """The SELECT that computes the relation; parameters stay `:name` unless their values are given."""
-    return _Renderer(engine, values).select(relation)
+    return "\n".join(_Renderer(engine, values).select(relation))
+
+
+def _indented(lines: Iterable[str]) -> Lines:
+    return [f"  {line}" for line in lines]
+
+
+def _statement(items: Sequence[Lines], rest: Lines) -> Lines:
+    """SELECT with its items, each of one or more lines, and what follows."""
+    *before, last = items
+    separated = [*([*item[:-1], f"{item[-1]},"] for item in before), last]
+    return ["SELECT", *_indented(line for item in separated for line in item), *rest]
+
+
+def _behind(word: str, source: Lines) -> Lines:
+    """The source behind FROM or JOIN."""
+    return [f"{word} {source[0]}", *source[1:]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +48,15 @@ class _Renderer:
     engine: Engine
     values: Mapping[str, int] | None
 
-    def select(self, relation: Relation) -> str:
+    def select(self, relation: Relation) -> Lines:
         match relation:
-            case Scan(name=name, columns=columns):
-                items = [self._as(self.quoted(physical), made) for made, physical in columns]
-                return self._statement(items, self.quoted(name))
+            case Scan(columns=columns):
+                items = [[self._as(self._quoted(physical), made)] for made, physical in columns]
+                return _statement(items, [f"FROM {self._quoted(relation.name)}"])
             case Derive(input=input, columns=columns):
                 return self._derive(input, columns)
-            case Keep(input=input, predicate=predicate):
-                return f"{self._statement(['*'], self._source(input))}\nWHERE {render(predicate, self.engine, self.values)}"
-            case Lookup(input=input, table=table, on=on):
-                left, right = self._source(input), self._source(table, alias="r")
-                return f"{self._statement(['*'], left)}\nLEFT JOIN {right}\n{_INDENT}ON {render(on, self.engine, self.values)}"
-            case Expand(input=input, number=number, count=count):
-                rows = ", ".join(f"({place})" for place in range(count))
-                values = f"(VALUES {rows}) AS n({self.quoted(number)})"
-                return f"{self._statement(['*'], self._source(input))}\nCROSS JOIN {values}"
+            case Keep() | Lookup() | Expand():
+                return _statement([["*"]], self._from(relation))
             case Group():
                 return self._group(relation)
             case Sessionize():
@@ -54,73 +64,96 @@ class _Renderer:
             case _:
                 assert_never(relation)
 
-    def quoted(self, name: str) -> str:
+    # FROM
+
+    def _from(self, relation: Relation) -> Lines:
+        """FROM and what belongs to it; whatever does not change columns needs no SELECT of its own."""
+        match relation:
+            case Keep(input=input, predicate=predicate):
+                return [*_behind("FROM", self._source(input)), f"WHERE {self._text(predicate)}"]
+            case Lookup(input=input, table=table, on=on):
+                joined = _behind("LEFT JOIN", self._source(table, alias="r"))
+                condition = f"  ON {self._text(on)}"
+                return [*_behind("FROM", self._source(input)), *joined, condition]
+            case Expand(input=input, number=number, count=count):
+                rows = ", ".join(f"({place})" for place in range(count))
+                values = f"(VALUES {rows}) AS n({self._quoted(number)})"
+                return [*_behind("FROM", self._source(input)), f"CROSS JOIN {values}"]
+            case _:
+                return _behind("FROM", self._source(relation))
+
+    def _source(self, relation: Relation, *, alias: str = "q") -> Lines:
+        """The scan's own name where its columns keep theirs, or a subquery."""
+        if isinstance(relation, Scan) and all(
+            made == physical for made, physical in relation.columns
+        ):
+            return [f"{self._quoted(relation.name)} AS {alias}"]
+        return self._nested(self.select(relation), alias)
+
+    def _nested(self, statement: Lines, alias: str = "q") -> Lines:
+        return ["(", *_indented(statement), f") AS {alias}"]
+
+    # Columns
+
+    def _derive(self, input: Relation, columns: Sequence[Named]) -> Lines:
+        """One SELECT per layer of shared parts; each passes on the columns that are needed above."""
+        rest = self._from(input)
+        *below, last = in_layers(columns)
+        for place, layer in enumerate(below):
+            above = [named.expr for later in (*below[place + 1 :], last) for named in later]
+            made = {named.name for later in below[place:] for named in later}
+            passed = [[self._quoted(name)] for name in sorted(fields_of(*above) - made)]
+            statement = _statement([*passed, *map(self._column, layer)], rest)
+            rest = _behind("FROM", self._nested(statement))
+        return _statement(list(map(self._column, last)), rest)
+
+    def _column(self, named: Named) -> Lines:
+        match named.expr:
+            case Case(branches=[_, _, *_] as branches, otherwise=otherwise):
+                lines = [
+                    f"  WHEN {self._text(when)} THEN {self._text(then)}" for when, then in branches
+                ]
+                end = f"END AS {self._quoted(named.name)}"
+                return ["CASE", *lines, f"  ELSE {self._text(otherwise)}", end]
+            case _:
+                return [self._as(self._text(named.expr), named.name)]
+
+    def _text(self, expr: Expr) -> str:
+        return render(expr, self.engine, self.values)
+
+    def _quoted(self, name: str) -> str:
         return quote(name, self.engine)
 
     def _as(self, text: str, name: str) -> str:
-        return text if text == self.quoted(name) else f"{text} AS {self.quoted(name)}"
+        return text if text == self._quoted(name) else f"{text} AS {self._quoted(name)}"
 
-    def _statement(self, items: Sequence[str], source: str) -> str:
-        lines = f",\n{_INDENT}".join(items)
-        return f"SELECT\n{_INDENT}{lines}\nFROM {source}"
-
-    def _source(self, relation: Relation, *, alias: str = "q") -> str:
-        """What follows FROM: the scan's own name, or a subquery."""
-        if (
-            isinstance(relation, Scan)
-            and all(made == physical for made, physical in relation.columns)
-            and alias == "q"
-        ):
-            return self.quoted(relation.name)
-        inner = self.select(relation).replace("\n", f"\n{_INDENT}")
-        return f"(\n{_INDENT}{inner}\n) AS {alias}"
-
-    def _derive(self, input: Relation, columns: Sequence[Named]) -> str:
-        """One SELECT per layer of shared parts; each passes on the columns that are needed above."""
-        source = self._source(input)
-        *below, last = in_layers(columns)
-        for place, layer in enumerate(below):
-            above = [
-                *(named.expr for later in below[place + 1 :] for named in later),
-                *(named.expr for named in last),
-            ]
-            made = {named.name for later in below[place:] for named in later}
-            needed = sorted(fields_of(*above) - made)
-            text = self._statement([*map(self.quoted, needed), *map(self._column, layer)], source)
-            source = f"(\n{_INDENT}{text.replace(chr(10), chr(10) + _INDENT)}\n) AS q"
-        return self._statement([self._column(named) for named in last], source)
-
-    def _column(self, named: Named) -> str:
-        return self._as(render(named.expr, self.engine, self.values), named.name)
+    # Groups
 
     def _key(self, key: Field) -> str:
         """Float keys are grouped by value, not by bits; Spark does so by itself."""
-        text = self.quoted(key.name)
-        return text if self.engine is Engine.SPARK else datafusion_order_key(text, key.type)
+        text = self._quoted(key.name)
+        if self.engine is Engine.SPARK or not is_float(key.type):
+            return text
+        return narrowed(datafusion_order_key(text, key.type), key.type)
 
-    def _group(self, group: Group) -> str:
+    def _group(self, group: Group) -> Lines:
         keys = [self._key(key) for key in group.keys]
-        made = [
-            f"{render_partial(named.spec, self.engine, self.values)} AS {self.quoted(named.name)}"
-            for named in group.partials
-        ]
-        items = [self._as(text, key.name) for text, key in zip(keys, group.keys, strict=True)]
-        statement = self._statement([*items, *made], self._source(group.input))
-        return f"{statement}\nGROUP BY {', '.join(keys)}" if keys else statement
+        items = [[self._as(text, key.name)] for text, key in zip(keys, group.keys, strict=True)]
+        for named in group.partials:
+            *before, last = render_partial(named.spec, self.engine, self.values)
+            items.append([*before, f"{last} AS {self._quoted(named.name)}"])
+        return [*_statement(items, self._from(group.input)), f"GROUP BY {', '.join(keys)}"]
 
-    def _sessionize(self, node: Sessionize) -> str:
+    def _sessionize(self, node: Sessionize) -> Lines:
         """Gaps and islands: a row begins a run unless the one before it, of the same keys, is near enough."""
-        time, gap = self.quoted(node.time.name), node.gap_us
-        keys = ", ".join(self._key(key) for key in node.keys)
-        window = f"PARTITION BY {keys} ORDER BY {time}" if keys else f"ORDER BY {time}"
-        near = "<=" if node.inclusive else "<"
-        begins = f"CASE WHEN {time} - lag({time}) OVER ({window}) {near} {gap} THEN 0 ELSE 1 END"
-        marked = self._statement(
-            ["*", f"{begins} AS {self.quoted('$begins')}"], self._source(node.input)
+        time, begins = self._quoted(node.time.name), self._quoted("$begins")
+        keys = ", ".join(map(self._key, node.keys))
+        window = f"PARTITION BY {keys} ORDER BY {time}"
+        near = (
+            f"{time} - lag({time}) OVER ({window}) {'<=' if node.inclusive else '<'} {node.gap_us}"
         )
-        inner = marked.replace("\n", f"\n{_INDENT}")
+        marks = f"CASE WHEN {near} THEN 0 ELSE 1 END AS {begins}"
         frame = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
-        number = (
-            f"sum({self.quoted('$begins')}) OVER ({window} {frame}) AS {self.quoted(node.number)}"
-        )
-        return self._statement(["*", number], f"(\n{_INDENT}{inner}\n) AS q")
+        number = f"sum({begins}) OVER ({window} {frame}) AS {self._quoted(node.number)}"
+        marked = _statement([["*"], [marks]], self._from(node.input))
+        return _statement([["*"], [number]], _behind("FROM", self._nested(marked)))

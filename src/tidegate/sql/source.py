@@ -4,7 +4,10 @@ Decided here: lines and columns count from 1, columns in characters. Everywhere 
 becomes a `Location` only in errors.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 
 from tidegate.errors import Location
 
@@ -33,11 +36,22 @@ class SourceText:
         >>> SourceText("SELECT 1\\nFROM x").location(Span(14, 15))
         Location(file='<string>', line=2, column=6, line_text='FROM x', width=1)
         """
-        start = min(max(span.start, 0), len(self.text))
-        begin = self.text.rfind("\n", 0, start) + 1
-        end = self.text.find("\n", start)
-        line_text = self.text[begin : end if end >= 0 else len(self.text)].rstrip("\r")
+        lines, begins = _lines(self.text)
+        start = min(max(span.start, begins[0]), len(self.text))
+        line = bisect_right(begins, start)
+        begin, line_text = begins[line - 1], lines[line - 1]
+        start = min(start, begin + len(line_text))
         width = max(1, min(span.end, begin + len(line_text)) - start)
-        return Location(
-            self.name, self.text.count("\n", 0, start) + 1, start - begin + 1, line_text, width
-        )
+        return Location(self.name, line, start - begin + 1, line_text, width)
+
+
+@lru_cache(maxsize=4)
+def _lines(text: str) -> tuple[list[str], list[int]]:
+    """Lines without their ends, and where they begin; errors share them, however many and long they are.
+
+    A byte order mark is no part of the first line: editors do not show it, and do not count it.
+    """
+    mark = int(text.startswith("\ufeff"))
+    split = text[mark:].split("\n")
+    begins = accumulate((len(line) + 1 for line in split[:-1]), initial=mark)
+    return [line.removesuffix("\r") for line in split], list(begins)

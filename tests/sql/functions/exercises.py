@@ -13,6 +13,7 @@ from tests.sql.functions.values import (
     DAY_POOL,
     FINE,
     I32,
+    LONG,
     MB,
     MILLIS,
     MODEST,
@@ -23,6 +24,7 @@ from tests.sql.functions.values import (
     SMALL,
     ST,
     TINY,
+    WHOLE,
     WIDE,
     WILD_DAY,
     WILD_T,
@@ -224,6 +226,7 @@ _TABLE: dict[str, Calls] = {
     **dict.fromkeys(("$divide", "$remainder"), ((MODEST, bigint(60_000_000)), (MODEST, bigint(1)))),
     "$scale": ((MODEST, bigint(31)), (MODEST, bigint(-1))),
     "$negate": ((MODEST,),),
+    **dict.fromkeys(("$coarse", "$fine"), ((WIDE,), (FINE,), (LONG,), (WHOLE,))),
     "make_array": ((B, B), (S, PART, _TEXT_NULL), (B, N)),
 }
 # fmt: on

@@ -293,11 +293,21 @@ ORACLES: dict[str, Oracle] = {
 }
 
 
+def _part_of_digits(function: str, extra: int, scale: int) -> Oracle:
+    unit = decimal.Decimal(1).scaleb(extra - scale, _EXACT)
+    if function == "$fine":
+        return lambda value: _EXACT.remainder(value, unit)
+    visible = unit if extra <= scale else 1
+    return lambda value: _EXACT.multiply(_EXACT.divide_int(value, unit), visible)
+
+
 def oracle_of(function: str, types: tuple[DataType, ...], result: DataType) -> Oracle | None:
     """The oracle of an overload; `None` where CAST is the same thing and has its own proof."""
     if function in ("+", "-", "*"):
         return arithmetic(function, result)
     match function, types:
+        case ("$coarse" | "$fine"), (Decimal(precision, scale),):
+            return _part_of_digits(function, precision - 28, scale)
         case "epoch_ms", (Scalar.BIGINT,):
             return ORACLES["to_timestamp_ms"]
         case "epoch_ms", _:

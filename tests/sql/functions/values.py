@@ -107,6 +107,20 @@ WIDE = _pool(
         "2.5",
     ),
 )
+# All nines: what has to be taken apart before it can be added up.
+LONG, WHOLE = (
+    _pool(
+        f"long{scale}",
+        Decimal(38, scale),
+        pa.decimal128(38, scale),
+        *(
+            decimal.Decimal(sign + text).scaleb(-scale, decimal.Context(prec=38))
+            for text in ("0", "9" * 38, "1" + "0" * 37, "12345678901234567890123456789012345678", "5" * 10)
+            for sign in ("", "-")
+        ),
+    )
+    for scale in (7, 0)
+)
 N0 = _pool(
     "decimal_whole", Decimal(12, 0), pa.decimal128(12, 0),
     *_numbers("0", "-1", "7", "999999999999", "-999999999999"),

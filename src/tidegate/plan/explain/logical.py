@@ -1,8 +1,20 @@
 """The logical plan as a tree: what the query means."""
 
+from collections.abc import Iterable, Mapping
+
 from tidegate.model.time import format_duration
-from tidegate.plan.display import show, show_aggregate, show_key, show_named, window_facts
-from tidegate.plan.explain.tree import Node, Value, facts
+from tidegate.plan.display import (
+    Names,
+    Shown,
+    show,
+    show_aggregate,
+    show_key,
+    show_name,
+    show_named,
+    shown,
+    window_facts,
+)
+from tidegate.plan.explain.tree import Facts, Node, facts
 from tidegate.plan.logical import (
     WINDOW_COLUMNS,
     Aggregate,
@@ -21,42 +33,28 @@ from tidegate.plan.logical import (
     UnionAll,
     WatermarkOrigin,
     Windowed,
+    inputs,
 )
-
-Names = dict[str, str]
-Facts = tuple[tuple[str, Value], ...]
 
 
 def logical_tree(node: Logical) -> Node:
     """The whole tree."""
-    children = tuple(logical_tree(part) for part in _inputs(node))
+    children = tuple(logical_tree(part) for part in inputs(node))
     return Node(*_describe(node, made_names(node)), children)
 
 
-def _inputs(node: Logical) -> tuple[Logical, ...]:
-    match node:
-        case Source() | StaticTable() | StreamRef():
-            return ()
-        case TableJoin(input=input, table=table):
-            return (input, table)
-        case UnionAll(inputs=parts):
-            return parts
-        case _:
-            return (node.input,)
-
-
-def made_names(node: Logical) -> Names:
+def made_names(node: Logical) -> dict[str, Shown]:
     """What the planner's own names stand for, seen from a node."""
-    names = {f"${name}": name for name in WINDOW_COLUMNS}
+    names = {f"${name}": Shown(name) for name in WINDOW_COLUMNS}
     while isinstance(node, (Emission, Project, Having, TopN)):
         node = node.input
     if isinstance(node, Aggregate):
-        names.update((key.name, show(key.expr)) for key in node.keys)
-        names.update((named.name, show_aggregate(named.call)) for named in node.aggregates)
+        names.update((key.name, shown(key.expr)) for key in node.keys)
+        names.update((named.name, Shown(show_aggregate(named.call))) for named in node.aggregates)
     if isinstance(node, OverAggregate):
         names.update(
-            (named.name, show_aggregate(named.call))
-            for frame in node.frames
+            (named.name, Shown(f"{show_aggregate(named.call)} OVER {number}"))
+            for number, frame in enumerate(node.frames, start=1)
             for named in frame.aggregates
         )
     return names
@@ -73,7 +71,7 @@ def _describe(node: Logical, names: Names) -> tuple[str, Facts]:
 
 
 def _read(node: Source | StaticTable | StreamRef) -> tuple[str, Facts]:
-    columns = ", ".join(node.schema.names)
+    columns = ", ".join(map(show_name, node.schema.names))
     if isinstance(node, StreamRef):
         return f"Stream {node.name}", facts(kind=node.kind.value, columns=columns)
     title = "Source" if isinstance(node, Source) else "Table"
@@ -138,10 +136,16 @@ def _time_facts(node: EventTime) -> Facts:
 
 def _over_facts(node: OverAggregate) -> Facts:
     lines = []
-    for frame in node.frames:
-        shape = " ".join(f"{name}={value}" for name, value in window_facts(frame.window).items())
-        keys = ", ".join(show(expr) for expr in frame.partition_by) or "none"
-        lines.append(
-            f"{', '.join(show_aggregate(named.call) for named in frame.aggregates)} over {shape} partition_by={keys}"
-        )
+    for number, frame in enumerate(node.frames, start=1):
+        calls = [show_aggregate(named.call) for named in frame.aggregates]
+        keys = [show(expr) for expr in frame.partition_by]
+        lines.append(frame_line(number, calls, window_facts(frame.window), keys))
     return facts(frames=tuple(lines))
+
+
+def frame_line(
+    number: int, calls: Iterable[str], window: Mapping[str, str], keys: Iterable[str]
+) -> str:
+    """`2: kind=sliding lookback=10s lookahead=none partition_by=k of SUM(x)`: what `OVER 2` means."""
+    shape = " ".join(f"{name}={value}" for name, value in window.items())
+    return f"{number}: {shape} partition_by={', '.join(keys) or 'none'} of {', '.join(calls)}"

@@ -1,65 +1,69 @@
 """The physical plan as a tree: what runs where, and why.
 
 Stages from the last to the first; in each, from what is emitted down to the input: emission and finish, the window
-operator with its state, the seam with each aggregate's partial, merge and finish, the watermark, and the row SQL.
+operator with its state (`state.py`), and the row SQL that feeds it (`rows.py`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tidegate.model.expressions import TRUE
-from tidegate.model.partials import width_bytes
+from tidegate.model.options import OPTIONS, describe_value
 from tidegate.model.time import format_duration
 from tidegate.plan.display import (
+    Names,
+    Shown,
     show,
     show_aggregate,
     show_key,
     show_named,
-    show_partial,
+    shown,
     window_facts,
 )
-from tidegate.plan.explain.tree import Node, Value, facts
+from tidegate.plan.explain.logical import frame_line
+from tidegate.plan.explain.rows import row_tree
+from tidegate.plan.explain.state import describe_aggregates, describe_state
+from tidegate.plan.explain.tree import Facts, Node, facts
 from tidegate.plan.fingerprint import fingerprint
-from tidegate.plan.logical import WINDOW_COLUMNS, WatermarkOrigin
-from tidegate.plan.physical import Branch, InputKind, Plan, Routing, RowTime, Stage, StageKind
-from tidegate.plan.row_errors import NO_ERROR, error_of
-from tidegate.plan.row_sql import row_queries
-from tidegate.sql.functions.signature import Engine
-from tidegate.sql.relations import render_relation
+from tidegate.plan.logical import WINDOW_COLUMNS
+from tidegate.plan.physical import InputKind, Plan, Stage, StageKind
 
-Facts = tuple[tuple[str, Value], ...]
-_BOOKKEEPING_BYTES = 24  # pane, row count, latest event time
+# These stand where they act: with the watermark, the window, the emission, or in a decision.
+_SHOWN_ELSEWHERE = frozenset(
+    "event_time_field watermark_lag idle_timeout max_future_skew on_missing_event_time pre_epoch time "
+    "session_gap allowed_lateness fuse_sliding".split()
+)
 
 
 def physical_tree(plan: Plan, *, sql: bool = False) -> Node:
     """The plan under its identity; with `sql`, the text that each engine runs."""
     identity = facts(plan_id=fingerprint(plan).plan_id, kind=plan.last.stream_kind.value)
-    shown = _Shown({stage.name: stage for stage in plan.stages}, sql)
-    return Node(f"Plan {plan.name}", identity, (_stage(plan.last, shown),))
+    context = _Context({stage.name: stage for stage in plan.stages}, sql)
+    return Node(f"Plan {plan.name}", identity, (_stage(plan.last, context),))
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _Context:
     stages: Mapping[str, Stage]
     sql: bool
 
 
-def _stage(stage: Stage, shown: _Shown) -> Node:
-    branches = tuple(_rows(stage, branch, shown) for branch in stage.branches)
+def _stage(stage: Stage, context: _Context) -> Node:
+    rows = []
+    for branch in stage.branches:
+        inner = branch.input.kind is InputKind.STAGE
+        below = _stage(context.stages[branch.input.name], context) if inner else None
+        rows.append(row_tree(stage, branch, below, sql=context.sql))
+    children = tuple(rows) if stage.kind is StageKind.STATELESS else (_operator(stage, rows),)
     decisions = tuple(f"{made.rule}: {made.choice} ({made.reason})" for made in stage.decisions)
-    below = branches if stage.kind is StageKind.STATELESS else (_operator(stage, branches),)
-    return Node(f"Stage {stage.name}", (*_emission(stage), *facts(decisions=decisions)), below)
+    described = (*_emission(stage), *facts(options=_options(stage), decisions=decisions))
+    return Node(f"Stage {stage.name}", described, children)
 
 
 def _emission(stage: Stage) -> Facts:
     names = _names(stage)
     every = None if stage.emit.interval_us is None else format_duration(stage.emit.interval_us)
     lateness = format_duration(stage.lateness_us) if stage.lateness_us else None
-    top = (
-        f"{stage.limit} by {', '.join(show_key(key, names) for key in stage.order)}"
-        if stage.limit
-        else None
-    )
+    order = ", ".join(show_key(key, names) for key in stage.order)
     return facts(
         emit=stage.emit.mode.value,
         every=every,
@@ -67,156 +71,77 @@ def _emission(stage: Stage) -> Facts:
         lateness=lateness,
         output=tuple(show_named(named, names) for named in stage.output),
         having=None if stage.having is None else (show(stage.having, names),),
-        top=None if top is None else (top,),
+        top=(f"{stage.limit} by {order}",) if stage.limit else None,
     )
 
 
-def _names(stage: Stage) -> dict[str, str]:
-    """What the names of this stage stand for, in terms of its first input."""
-    names = {f"${name}": name for name in WINDOW_COLUMNS}
-    names.update((named.name, show(named.expr)) for named in stage.branches[0].columns)
-    aggregates = {named.name: show_aggregate(named.call, names) for named in stage.aggregates}
-    return names | aggregates
+def _options(stage: Stage) -> tuple[str, ...]:
+    """Options that somebody set, and that no other part of the tree shows."""
+    return tuple(
+        f"{name} = {describe_value(OPTIONS[name], value)}"
+        for name, value in stage.options
+        if name not in _SHOWN_ELSEWHERE
+    )
 
 
-def _operator(stage: Stage, branches: tuple[Node, ...]) -> Node:
+def _names(stage: Stage) -> Names:
+    """What the names of this stage stand for, in terms of its inputs where all of them say the same."""
+    names = {f"${name}": Shown(name) for name in WINDOW_COLUMNS}
+    for columns in zip(*(branch.columns for branch in stage.branches), strict=True):
+        if len({named.expr for named in columns}) == 1:
+            names[columns[0].name] = shown(columns[0].expr)
+    calls = {named.name: show_aggregate(named.call, names) for named in stage.aggregates}
+    over = {
+        name: f" OVER {number}"
+        for number, frame in enumerate(stage.frames, start=1)
+        for name in frame.aggregates
+    }
+    return names | {name: Shown(call + over.get(name, "")) for name, call in calls.items()}
+
+
+def _operator(stage: Stage, rows: list[Node]) -> Node:
     names = _names(stage)
-    window = window_facts(stage.window, names) if stage.window is not None else {"kind": "none"}
-    where = None if stage.placement == "none" else stage.placement
+    decided = {made.rule: made.choice for made in stage.decisions}
+    inherited = [show(column, names) for column, _ in stage.inherited]
     described = (
-        *facts(**window),
+        *facts(**_window(stage, names)),
         *facts(
+            columns=", ".join(inherited),
             panes=_panes(stage),
-            plan=_sliding(stage),
-            keys=", ".join(names.get(key.name, key.name) for key in stage.keys) or None,
-            partition_by=", ".join(names.get(key.name, key.name) for key in stage.partition_by)
-            or None,
-            state=_state(stage),
-            on_spark=where,
-            aggregates=_aggregates(stage, names),
+            plan=decided.get("sliding"),
+            keys=", ".join(show(key, names) for key in stage.keys),
+            partition_by=", ".join(show(key, names) for key in stage.partition_by),
+            state=describe_state(stage),
+            on_spark=None if stage.placement == "none" else stage.placement,
+            frames=_frames(stage, names),
+            aggregates=describe_aggregates(stage, names),
         ),
     )
-    return Node("Window" if stage.window is not None else "Groups", described, branches)
+    return Node("Window" if stage.window is not None else "Groups", described, tuple(rows))
+
+
+def _window(stage: Stage, names: Names) -> dict[str, str]:
+    """The window; several frames of OVER have a line each instead."""
+    if stage.window is None:
+        return {}
+    several = len(stage.frames) > 1
+    return {"kind": stage.window.kind} if several else window_facts(stage.window, names)
+
+
+def _frames(stage: Stage, names: Names) -> tuple[str, ...]:
+    calls = {named.name: show_aggregate(named.call, names) for named in stage.aggregates}
+    return tuple(
+        frame_line(
+            number,
+            [calls[name] for name in frame.aggregates],
+            window_facts(frame.window),
+            [names[name].text for name in frame.partition_by],
+        )
+        for number, frame in enumerate(stage.frames, start=1)
+    )
 
 
 def _panes(stage: Stage) -> str | None:
     if stage.panes is None:
         return None
-    width = format_duration(stage.panes.width_us)
-    return width if stage.panes.copies == 1 else f"none, {stage.panes.copies} windows per row"
-
-
-def _sliding(stage: Stage) -> str | None:
-    return next((made.choice for made in stage.decisions if made.rule == "sliding"), None)
-
-
-def _state(stage: Stage) -> str:
-    """Bytes that a group of a pane takes in columnar state, where that can be said."""
-    if stage.routing is Routing.ROWS and not stage.fused:
-        return "rows within reach of a window"
-    widths = [
-        width_bytes(kind)
-        for kind in (*(key.type for key in stage.keys), *(spec.type for spec in stage.partials))
-    ]
-    known = _BOOKKEEPING_BYTES + sum(width for width in widths if width is not None)
-    growing = sum(width is None for width in widths)
-    unit = (
-        "row within reach"
-        if stage.routing is Routing.ROWS
-        else "group and pane"
-        if stage.panes
-        else "group"
-    )
-    return (
-        f"{known} bytes{f' and {growing} values of variable length' if growing else ''} per {unit}"
-    )
-
-
-def _aggregates(stage: Stage, names: Mapping[str, str]) -> tuple[str, ...]:
-    lines = []
-    for named, finish in zip(stage.aggregates, stage.finishes, strict=True):
-        specs = [stage.partials[place] for place in finish.partials]
-        partial = ", ".join(show_partial(spec, names) for spec in specs)
-        merge = ", ".join(spec.merge.value for spec in specs)
-        how = f"{finish.function}{' of the distinct values' if finish.distinct else ''}"
-        lines.append(
-            f"{show_aggregate(named.call, names)}: partial {partial}; merge {merge}; finish {how}"
-        )
-    return tuple(lines)
-
-
-def _rows(stage: Stage, branch: Branch, shown: _Shown) -> Node:
-    relation = row_queries(stage, branch).main
-    described = facts(
-        computes=", ".join(_computed(stage, branch)),
-        crosses="nothing" if stage.kind is StageKind.STATELESS else stage.routing.value,
-        where=None if branch.predicate == TRUE else (show(branch.predicate),),
-        datafusion=render_relation(relation, Engine.DATAFUSION) if shown.sql else None,
-        spark=render_relation(relation, Engine.SPARK) if shown.sql else None,
-    )
-    below = _input(branch, shown)
-    return Node(
-        "RowSql", described, (below if branch.time is None else _watermark(branch.time, below),)
-    )
-
-
-def _computed(stage: Stage, branch: Branch) -> Iterator[str]:
-    """What the engine's SQL does per row, in order."""
-    if branch.time is not None:
-        yield "event time"
-    if branch.lookups:
-        yield "joins"
-    if branch.predicate != TRUE:
-        yield "filter"
-    yield (
-        "row errors"
-        if any(error_of(named.expr) != NO_ERROR for named in branch.columns)
-        else "projection"
-    )
-    if stage.panes is not None:
-        yield "panes"
-    if stage.routing is Routing.PARTIALS:
-        yield "partial aggregates"
-
-
-def _watermark(time: RowTime, below: Node) -> Node:
-    lag = format_duration(time.lag_us) if time.watermark is WatermarkOrigin.ROWS else None
-    ladder = ", ".join(f"{show(expr)} ({rung})" for rung, expr in time.ladder)
-    described = facts(
-        mode=time.mode.value,
-        origin=time.watermark.value,
-        lag=lag,
-        on_missing=time.on_missing.value,
-        ladder=ladder,
-    )
-    return Node("Watermark", described, (below,))
-
-
-def _input(branch: Branch, shown: _Shown) -> Node:
-    input = branch.input
-    titles = {
-        InputKind.SOURCE: "Source",
-        InputKind.STREAM: "Stream",
-        InputKind.STAGE: "Stage",
-        InputKind.TABLE: "Table",
-    }
-    if input.kind is InputKind.STAGE:
-        return _stage(shown.stages[input.name], shown)
-    columns = ", ".join(physical for _, physical in input.columns)
-    tables = tuple(
-        Node(
-            f"Table {lookup.table.name}",
-            facts(
-                join="left" if lookup.outer else "inner",
-                on=show(lookup.on),
-                filter=None if lookup.table.predicate == TRUE else show(lookup.table.predicate),
-                columns=", ".join(physical for _, physical in lookup.table.columns),
-            ),
-        )
-        for lookup in branch.lookups
-    )
-    return Node(
-        f"{titles[input.kind]} {input.name}",
-        facts(connector=input.connector, columns=columns),
-        tables,
-    )
+    return format_duration(stage.panes.width_us) if stage.panes.copies == 1 else "none"

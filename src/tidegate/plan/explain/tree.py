@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 Value = str | int | tuple[str, ...]
+Facts = tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,11 +11,11 @@ class Node:
     """An operator. A tuple is shown as a list, a text with line breaks as a block under the node."""
 
     title: str
-    facts: tuple[tuple[str, Value], ...] = ()
+    facts: Facts = ()
     children: "tuple[Node, ...]" = field(default=())
 
 
-def facts(**given: Value | None) -> tuple[tuple[str, Value], ...]:
+def facts(**given: Value | None) -> Facts:
     """Facts in the order they are written, without those that are absent or empty."""
     return tuple(
         (name, value)

@@ -42,7 +42,8 @@ def _choose_hopping(window: Hopping) -> tuple[Panes, str]:
     per_slide = window.slide_us // width
     per_row = -(-window.size_us // window.slide_us)
     if per_slide > per_row:
-        reason = f"a slide would hold {per_slide} panes of {format_duration(width)}, and a row is in {per_row} windows only"
+        panes = f"{per_slide} panes of {format_duration(width)}"
+        reason = f"a slide would hold {panes}, and a row is in {per_row} windows only"
         return Panes(width_us=window.slide_us, offset_us=window.offset_us, copies=per_row), reason
     reason = f"a window is {window.size_us // width} panes, each row is in one instead of in {per_row} windows"
     return Panes(width_us=width, offset_us=window.offset_us), reason

@@ -1,4 +1,4 @@
-"""Where conditions are tested: at a static table's scan where that is the same, never below the count of a stream."""
+"""Where conditions are tested: with a static table's rows where that is the same, never below the count of a stream."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -12,7 +12,11 @@ RULE = "predicates"
 
 
 def push_predicates(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
-    """Conditions that only look at an inner-joined table are tested when the table is read, once, not per row."""
+    """What an inner join would leave without a match anyway is left out by the join, or by the table's scan.
+
+    So `FROM trades t, symbols s WHERE t.symbol = s.symbol` is the join that it looks like. A condition that may fail
+    stays with the row, and so do those behind it: what is removed first is never an error.
+    """
     decisions: list[Decision] = []
     branches = tuple(_push(branch, decisions) for branch in stage.branches)
     return replace(
@@ -23,15 +27,15 @@ def push_predicates(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
 def _push(branch: Branch, decisions: list[Decision]) -> Branch:
     kept: list[Expr] = []
     lookups = list(branch.lookups)
+    may_fail = False
     for part in _conjuncts(branch.predicate):
-        place = _owner(part, lookups)
+        may_fail = may_fail or error_of(part) != NO_ERROR
+        place = None if may_fail else _last_table(part, lookups)
         if place is None:
             kept.append(part)
             continue
-        lookups[place] = _at_scan(lookups[place], part)
-        table = lookups[place].table.name
-        reason = f"rows of {table} that fail it can match nothing, and it reads no other columns"
-        decisions.append(Decision(RULE, f"tested when {table} is read", reason))
+        lookups[place], decision = _pushed(lookups[place], part)
+        decisions.append(decision)
     if any(part != TRUE for part in kept) and branch.input.kind is InputKind.SOURCE:
         reason = "removed rows are counted, and move the watermark"
         decisions.append(Decision(RULE, f"tested above {branch.input.name}", reason))
@@ -48,15 +52,25 @@ def _conjuncts(predicate: Expr) -> Iterator[Expr]:
             yield part
 
 
-def _owner(part: Expr, lookups: list[TableLookup]) -> int | None:
-    """The inner-joined table that is all the condition reads; a condition that may fail stays with the row."""
+def _last_table(part: Expr, lookups: list[TableLookup]) -> int | None:
+    """The last table that the condition reads, if it is inner-joined: from there on the condition can be tested."""
     read = fields_of(part)
-    if not read or error_of(part) != NO_ERROR:
-        return None
-    for place, lookup in enumerate(lookups):
-        if not lookup.outer and read <= {named.name for named in lookup.columns}:
-            return place
-    return None
+    places = [place for place, lookup in enumerate(lookups) if read & _made(lookup)]
+    return places[-1] if places and not lookups[places[-1]].outer else None
+
+
+def _made(lookup: TableLookup) -> frozenset[str]:
+    return frozenset(named.name for named in lookup.columns)
+
+
+def _pushed(lookup: TableLookup, part: Expr) -> tuple[TableLookup, Decision]:
+    table = lookup.table.name
+    if fields_of(part) <= _made(lookup):
+        reason = f"rows of {table} that fail it can match nothing, and it reads no other columns"
+        return _at_scan(lookup, part), Decision(RULE, f"tested when {table} is read", reason)
+    reason = f"a row without a match in {table} is removed as well"
+    joined = replace(lookup, on=all_of(lookup.on, part))
+    return joined, Decision(RULE, f"a condition of the join with {table}", reason)
 
 
 def _at_scan(lookup: TableLookup, part: Expr) -> TableLookup:

@@ -7,23 +7,23 @@ else.
 import re
 from collections.abc import Sequence
 
-from tidegate.model.types import DataType, is_float
+from tidegate.model.types import DataType, Scalar, is_float
 from tidegate.sql.functions.signature import Template
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 
 
-def is_nonzero_number(sql: str) -> bool:
-    """Whether rendered text is a numeric literal other than zero: comparing with one needs no normalisation."""
-    digits = sql.partition("e")[0]
-    return bool(_NUMBER.fullmatch(sql)) and any(digit in digits for digit in "123456789")
+def _is_number(sql: str) -> bool:
+    """Whether rendered text is a numeric literal (without a sign): comparing with one needs no normalisation."""
+    return bool(_NUMBER.fullmatch(sql))
 
 
 def datafusion_order_key(sql: str, kind: DataType) -> str:
     """A float whose bit order is its SQL order: one NaN (the largest), one zero. Other types order as they are."""
-    if not is_float(kind) or is_nonzero_number(sql):
+    if not is_float(kind) or _is_number(sql):
         return sql
-    return f"(nanvl(CAST({sql} AS DOUBLE), CAST('NaN' AS DOUBLE)) + 0.0e0)"
+    double = sql if kind is Scalar.DOUBLE else f"CAST({sql} AS DOUBLE)"
+    return f"(nanvl({double}, CAST('NaN' AS DOUBLE)) + 0.0e0)"
 
 
 def order_keys(args: Sequence[str], types: Sequence[DataType]) -> list[str]:

@@ -1,0 +1,60 @@
+"""`python -m benchmarks [--quick] [--only CASE] [--json FILE]`: exits with 1 if an aim is missed."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from benchmarks import planning, startup
+from benchmarks.case import Case, Result
+
+CASES: tuple[Case, ...] = (planning.CASE, startup.CASE)
+_HEAD = ("case", "ours", "baseline", "ratio", "aim", "holds")
+
+
+def main(arguments: list[str]) -> int:
+    given = _parser().parse_args(arguments)
+    chosen = [case for case in CASES if not given.only or case.name in given.only]
+    results = [case.measure(given.quick) for case in chosen]
+    print(table([_HEAD, *map(_row, results)]))
+    if given.json:
+        shown = [result.as_object() for result in results]
+        given.json.write_text(json.dumps(shown, indent=2) + "\n", encoding="utf-8")
+    return 0 if all(result.holds for result in results) else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    names = [case.name for case in CASES]
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure, and print one table."
+    )
+    parser.add_argument("--quick", action="store_true", help="few repetitions: does it still run?")
+    parser.add_argument(
+        "--only", action="append", choices=names, metavar="CASE", help=", ".join(names)
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
+    return parser
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    return (
+        result.case,
+        f"{result.ours:.3g} {result.unit}",
+        f"{result.baseline_value:.3g} {result.unit} ({result.baseline})",
+        f"{result.ratio:.2f}",
+        result.aim,
+        "yes" if result.holds else "NO",
+    )
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Columns as wide as their longest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,160 @@
+"""Groups and what is kept for each: the state of every aggregating operator.
+
+Decided here: state has one form outside, the partial batch (`$pane` or whatever the keys are, `$rows`, `$max_ts`,
+`$p0`, …), and merging such a batch is the only way in. Snapshot, restore, re-sharding and the union of panes are
+therefore the same operation as a micro-batch, and cannot disagree with it. A slot is a group for as long as the table
+lives; forgetting groups is making a table of the others (`kept`), or having a table for each pane and dropping it.
+
+A merge costs numpy passes over the rows of the batch, and nothing that depends on the number of groups.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from tidegate.kernel.accumulators import merge_order, state_columns
+from tidegate.kernel.arrow import Integers, conform, is_dense
+from tidegate.kernel.columns import Arrivals, Cells, Where
+from tidegate.kernel.dense import DenseCells, Folded
+from tidegate.kernel.halves import Halves
+from tidegate.kernel.hashing import hash_rows
+from tidegate.kernel.heap import HeapCells
+from tidegate.kernel.index import KeyIndex
+from tidegate.kernel.ordering import present
+from tidegate.model.expressions import Field
+from tidegate.model.partials import Merge, PartialSpec
+from tidegate.model.types import Scalar, is_float
+
+ROWS, MAX_TS = "$rows", "$max_ts"
+
+
+class GroupTable:
+    """All groups of one operator, shard or pane. `timed`: whether `$max_ts` is part of the batches.
+
+    >>> table = GroupTable([Field("$k0", Scalar.VARCHAR)], [], timed=False)
+    >>> batch = pa.record_batch({"$k0": ["b", None], "$rows": [1, 2]})
+    >>> table.merge(batch), table.merge(batch.slice(1))
+    (array([0, 1]), array([1]))
+    >>> table.partials().to_pylist()
+    [{'$k0': 'b', '$rows': 1}, {'$k0': None, '$rows': 4}]
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[Field],
+        specs: Sequence[PartialSpec],
+        *,
+        timed: bool = True,
+        reserve: int = 0,
+    ) -> None:
+        self.keys, self.specs, self.timed = tuple(keys), tuple(specs), timed
+        self._index = KeyIndex(reserve=reserve)
+        self._key_cells = tuple(_key_cells(key) for key in keys)
+        own = [Folded(len(specs), Scalar.BIGINT, Merge.ADD)]
+        if timed:
+            own.append(Folded(len(specs) + 1, Scalar.BIGINT, Merge.MAX))
+        self._columns = (*state_columns(specs), *own)
+        self._order = [*merge_order(specs), *range(len(specs), len(self._columns))]
+        self._halves = Halves(self.specs, self._columns)
+        kinds = [*(spec.type for spec in specs), Scalar.BIGINT, Scalar.BIGINT]
+        names = [*(f"$p{place}" for place in range(len(specs))), ROWS, MAX_TS]
+        self._parts = list(zip(names, kinds, strict=True))[: len(self._columns)]
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the table holds, whether used yet or not."""
+        cells = (*self._key_cells, *self._columns)
+        return self._index.bytes + sum(part.bytes for part in cells)
+
+    def merge(self, batch: pa.RecordBatch) -> Integers:
+        """Take a partial batch in. The slot of each of its rows."""
+        keys = [conform(batch.column(key.name), key.type) for key in self.keys]
+        arrays = [conform(batch.column(name), kind) for name, kind in self._parts]
+        before = len(self)
+        slots, opened = self._index.slots(hash_rows(keys, batch.num_rows))
+        if len(opened):
+            self._open(keys, opened)
+        if len(opened) == len(slots):
+            self._merge_rows(slice(before, len(self)), arrays)
+        else:
+            self._merge_distinct(slots, arrays)
+        self._halves.settle(arrays[len(self.specs)])
+        return slots
+
+    def find(self, batch: pa.RecordBatch) -> Integers:
+        """The slot of each row's keys, or -1; nothing changes."""
+        keys = [conform(batch.column(key.name), key.type) for key in self.keys]
+        return self._index.find(hash_rows(keys, batch.num_rows))
+
+    def partials(self, slots: Integers | None = None) -> pa.RecordBatch:
+        """The groups of the slots (None: all), as a partial batch."""
+        where: Where = slice(0, len(self)) if slots is None else slots
+        columns = {
+            key.name: cells.read(where)
+            for key, cells in zip(self.keys, self._key_cells, strict=True)
+        }
+        state = {
+            name: column.read(where)
+            for (name, _), column in zip(self._parts, self._columns, strict=True)
+        }
+        own = {name: state.pop(name) for name in (ROWS, MAX_TS) if name in state}
+        return pa.record_batch({**columns, **own, **state})
+
+    def kept(self, slots: Integers) -> "GroupTable":
+        """A table of those groups alone; their slots are numbered in the order given."""
+        table = GroupTable(self.keys, self.specs, timed=self.timed, reserve=len(slots))
+        table.merge(self.partials(slots))
+        return table
+
+    def _open(self, keys: Sequence[pa.Array], rows: Integers) -> None:
+        start = len(self) - len(rows)
+        for cells, array in zip(self._key_cells, keys, strict=True):
+            cells.grow(len(self))
+            arrived = cells.arriving(Arrivals([array.take(pa.array(rows))]), 0)
+            cells.put(slice(start, len(self)), arrived, present(arrived))
+
+    def _merge_distinct(self, slots: Integers, arrays: Sequence[pa.Array]) -> None:
+        """Slots repeat only where keys are equal that the engine told apart: then in several rounds."""
+        rows = _first_of_each(slots) if self._may_repeat else slots
+        if len(rows) == len(slots):
+            self._merge_rows(slots, arrays)
+            return
+        rest = np.setdiff1d(np.arange(len(slots)), rows)
+        self._merge_rows(slots[rows], _rows_of(arrays, rows))
+        self._merge_distinct(slots[rest], _rows_of(arrays, rest))
+
+    @property
+    def _may_repeat(self) -> bool:
+        return any(is_float(key.type) for key in self.keys)
+
+    def _merge_rows(self, where: Where, arrays: Sequence[pa.Array]) -> None:
+        arrivals = Arrivals(arrays)
+        for column in self._columns:
+            column.grow(len(self))
+        with np.errstate(all="ignore"):  # infinities, as in SQL
+            for position in self._order:
+                self._columns[position].merge(where, arrivals)
+
+
+def _key_cells(key: Field) -> Cells:
+    return DenseCells(key.type) if is_dense(key.type) else HeapCells(key.type)
+
+
+def _rows_of(arrays: Sequence[pa.Array], rows: Integers) -> Sequence[pa.Array]:
+    indices = pa.array(rows)
+    return [array.take(indices) for array in arrays]
+
+
+def _first_of_each(slots: Integers) -> Integers:
+    rows = np.unique(slots, return_index=True)[1]
+    rows.sort()
+    return rows
+
+
+def empty_partials(table: GroupTable) -> pa.Schema:
+    """The schema of the table's partial batches."""
+    return table.partials(np.zeros(0, np.int64)).schema

@@ -1,0 +1,151 @@
+"""Rows as 128 bits: what groups are looked up by.
+
+Decided here: equality of keys. Two rows are one group iff their hashes are equal; nothing compares keys afterwards.
+That is sound because 128 bits never meet by accident (a billion groups: 1e-21), and because the constants are drawn
+anew in every process, so that nobody who sends rows can make them meet on purpose. Hence a hash must never leave the
+process: snapshots hold keys. NULL is a value of its own, -0.0 is 0.0, all NaNs are one.
+
+Each of the two lanes absorbs one 64-bit word after the other: `h = mix((h ^ secret) + word)`, where `mix` is the
+finaliser of MurmurHash3 (Appleby 2011), a bijection; so different single words never collide, not even in one lane.
+Strings are absorbed as their length and their words of 8 bytes, read from the data buffer where they lie. There is a
+loop over word positions, never one over rows; of long strings all words beyond the 16th are mixed in one pass, each
+with its position, and added up, so that a single long value does not cost thousands of rounds.
+"""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from tidegate.kernel.arrow import Integers, Words, lanes_of, numbers, validity
+
+Lanes: TypeAlias = tuple[Words, Words]
+
+_SECRETS = np.random.SeedSequence().generate_state(8, np.uint64)
+_START, _WORD, _NULL, _PLACE = _SECRETS.reshape(4, 2)
+_FIRST, _SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+_HALF = np.uint64(33)
+_IN_TURN = 16
+_KEEP = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
+
+
+def hash_rows(columns: Sequence[pa.Array], length: int) -> Lanes:
+    """Two 64-bit lanes for each row over all key columns (no columns: all rows are equal).
+
+    >>> low, high = hash_rows([pa.array([0.0, -0.0, None, float("nan")]), pa.array(["é", "é", "", None])], 4)
+    >>> bool(low[0] == low[1] and high[0] == high[1]), len(set(zip(low.tolist(), high.tolist())))
+    (True, 3)
+    """
+    first = np.full(length, _START[0], np.uint64)
+    second = np.full(length, _START[1], np.uint64)
+    lanes = (first, second)
+    for column in columns:
+        lanes = _absorb(lanes, column)
+    return lanes
+
+
+def _absorb(lanes: Lanes, column: pa.Array) -> Lanes:
+    valid = validity(column)
+    if len(column) == 0:
+        return lanes
+    before = lanes
+    if pa.types.is_null(column.type):
+        absorbed = lanes
+    elif _is_text(column.type):
+        absorbed = _absorb_text(lanes, column)
+    elif pa.types.is_decimal128(column.type):
+        low, high = lanes_of(column)
+        absorbed = _absorb_word(_absorb_word(lanes, low), high.view(np.uint64))
+    else:
+        absorbed = _absorb_word(lanes, _words_of(column))
+    if valid is None:
+        return absorbed
+    nulls = tuple(_mixed(lane ^ secret) for lane, secret in zip(before, _NULL, strict=True))
+    return np.where(valid, absorbed[0], nulls[0]), np.where(valid, absorbed[1], nulls[1])
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return kind in (pa.string(), pa.binary(), pa.large_string(), pa.large_binary())
+
+
+def _words_of(column: pa.Array) -> Words:
+    """One word for each value; equal values have equal words, whatever the width of their type."""
+    values = numbers(column).values
+    if values.dtype.kind == "f":
+        floats = values.astype(np.float64) + 0.0
+        floats[np.isnan(floats)] = np.nan
+        return floats.view(np.uint64)
+    return values.astype(np.int64, copy=False).view(np.uint64)
+
+
+def _mixed(words: Words) -> Words:
+    """MurmurHash3's finaliser, in place."""
+    words ^= words >> _HALF
+    words *= _FIRST
+    words ^= words >> _HALF
+    words *= _SECOND
+    words ^= words >> _HALF
+    return words
+
+
+def _absorb_word(lanes: Lanes, words: Words) -> Lanes:
+    first, second = ((lane ^ secret) + words for lane, secret in zip(lanes, _WORD, strict=True))
+    return _mixed(first), _mixed(second)
+
+
+def _absorb_text(lanes: Lanes, column: pa.Array) -> Lanes:
+    starts, lengths, data = _extents(column)
+    lanes = _absorb_word(lanes, lengths.view(np.uint64))
+    longest = int(lengths.max())
+    for place in range(min((longest + 7) // 8, _IN_TURN)):
+        rows = np.flatnonzero(lengths > 8 * place)
+        if len(rows) == len(lengths):
+            lanes = _absorb_word(lanes, _read(data, starts + 8 * place, lengths - 8 * place))
+            continue
+        words = _read(data, starts[rows] + 8 * place, lengths[rows] - 8 * place)
+        changed = _absorb_word((lanes[0][rows], lanes[1][rows]), words)
+        lanes[0][rows], lanes[1][rows] = changed
+    if longest > 8 * _IN_TURN:
+        _absorb_rest(lanes, starts + 8 * _IN_TURN, lengths - 8 * _IN_TURN, data)
+    return lanes
+
+
+def _extents(column: pa.Array) -> tuple[Integers, Integers, Any]:
+    """Where each value begins in the data, how many bytes it has (NULL: none), and the data."""
+    width = np.int64 if column.type in (pa.large_string(), pa.large_binary()) else np.int32
+    offset = column.offset
+    offsets = np.frombuffer(column.buffers()[1], width, count=offset + len(column) + 1)[offset:]
+    lengths = np.diff(offsets).astype(np.int64, copy=False)
+    valid = validity(column)
+    if valid is not None:
+        lengths = np.where(valid, lengths, 0)
+    data = column.buffers()[2]
+    found = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    if len(found) < 8:
+        found = np.concatenate([found, np.zeros(8 - len(found), np.uint8)])
+    return offsets[:-1].astype(np.int64), lengths, found
+
+
+def _read(data: Any, at: Integers, left: Integers) -> Words:
+    """Up to 8 bytes at each place. At the data's end the word is read from further left and shifted."""
+    shape = (len(data) - 7,)
+    unaligned: Words = np.ndarray(shape, np.uint64, buffer=data, strides=(1,))
+    inside = np.minimum(at, len(data) - 8)
+    words = unaligned[inside] >> ((at - inside) << 3).view(np.uint64)
+    words &= _KEEP[np.minimum(left, 8)]
+    return words
+
+
+def _absorb_rest(lanes: Lanes, starts: Integers, lengths: Integers, data: Any) -> None:
+    """All further words of the long values at once: the sum of each word mixed with its position."""
+    rows = np.flatnonzero(lengths > 0)
+    counts = (lengths[rows] + 7) // 8
+    ends = np.cumsum(counts)
+    place = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+    at = np.repeat(starts[rows], counts) + 8 * place
+    words = _read(data, at, np.repeat(lengths[rows], counts) - 8 * place)
+    for lane, secret in zip(lanes, _PLACE, strict=True):
+        salted = _mixed((place.view(np.uint64) * _FIRST) ^ secret)
+        sums = np.add.reduceat(_mixed(words ^ salted), ends - counts)
+        lane[rows] = _mixed(lane[rows] ^ sums)

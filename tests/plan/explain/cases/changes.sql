@@ -1,0 +1,1 @@
+SELECT symbol, COUNT(*) AS n FROM trades GROUP BY symbol, TUMBLE(ts, INTERVAL '1' MINUTE) EMIT CHANGES;

@@ -1,0 +1,2 @@
+-- No window: upsert by group.
+SELECT symbol, sum(amount) AS total FROM trades GROUP BY symbol;

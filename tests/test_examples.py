@@ -1,0 +1,57 @@
+"""Whatever we show to people works: examples/, and every block of SQL in README.md and docs/."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tidegate.plan.planner import plan_query
+from tidegate.plan.script import Program, plan_script
+from tidegate.plan.settings import Settings
+from tidegate.sql.parser import parse_script
+from tidegate.sql.source import SourceText
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.sql"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+BLOCK = re.compile(r"^```sql\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def plan(source: SourceText) -> Program:
+    """The program of a text that must plan, all of its queries to the end."""
+    program = plan_script(parse_script(source), Settings())
+    assert [str(error) for error in program.errors] == []
+    for query in program.queries:
+        plan_query(query, program)
+    return program
+
+
+def blocks() -> Iterator[object]:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for found in BLOCK.finditer(text):
+            name = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, found.start()) + 2}"
+            yield pytest.param(SourceText(found[1], name), id=name)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_plan(path: Path) -> None:
+    program = plan(SourceText(path.read_text(encoding="utf-8"), path.name))
+    assert program.queries
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_say_how_to_run_them(path: Path) -> None:
+    head = path.read_text(encoding="utf-8").split("\n\n")[0]
+    assert all(line.startswith("-- ") for line in head.splitlines())
+    assert f"-- tidegate check   examples/{path.name}" in head
+
+
+@pytest.mark.parametrize("source", list(blocks()))
+def test_sql_in_documents_plans(source: SourceText) -> None:
+    plan(source)
+
+
+def test_the_readme_has_sql() -> None:
+    assert BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
