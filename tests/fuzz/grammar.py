@@ -15,6 +15,7 @@ script    = {prelude}{select};
 prelude   = CREATE SOURCE trades (symbol VARCHAR NOT NULL, price DOUBLE, qty BIGINT, tags ARRAY<VARCHAR>,
             . place STRUCT<x INT>, ok BOOLEAN, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND);
             . CREATE TABLE symbols (symbol VARCHAR, sector VARCHAR) WITH (connector = 'file', path = 'symbols.csv');
+            . CREATE STREAM s1 AS SELECT symbol, qty AS x, ts FROM trades;
 statement = {select}
             CREATE {replace}SOURCE {exists}{name} ({columns}{watermark}){connector}
             CREATE {replace}TABLE {exists}{name} ({columns}) WITH (connector = 'file', path = 'x.csv')
@@ -31,8 +32,8 @@ ifexists  = | IF EXISTS
 kind      = STREAM | SOURCE | SINK | TABLE
 level     = | LOGICAL | PHYSICAL | ANALYZE
 format    = | FORMAT TEXT | FORMAT JSON
-name      = s1 | s2 | trades | "Quoted name" | `select` | end | window | ключ
-relation  = trades | s1 | symbols | s2
+name      = s2 | s3 | s1 | trades | "Quoted name" | `select` | end | window | ключ
+relation  = trades | s1 | trades | s1 | symbols | s2
 columns   = a BIGINT | {column} | {column}, b {type} | a BIGINT, {column}, c AS {scalar}
 column    = a {type} | a {type} NOT NULL | t AS PROCTIME() | ts AS TO_TIMESTAMP_MS(a) | ts TIMESTAMP
 type      = BIGINT | DOUBLE | VARCHAR | DECIMAL(10, 2) | ARRAY<{type}> | MAP<VARCHAR, {type}>
@@ -56,28 +57,28 @@ select    = SELECT {items} FROM {from}{where}{group}{having}{order}{tail}
 cte       = w AS ({select}) | w AS ({select}), v AS (SELECT * FROM w)
 items     = * | {item} | {item}, {item} | {item}, {aggregate} AS n, window_start, window_end | DISTINCT {item}
             {item}, *
-item      = symbol | {scalar} AS x | t.price | {aggregate} AS n | TUMBLE_END(ts, {interval}) | window.end AS e
+item      = symbol | {scalar} AS x | {number} AS y | {aggregate} AS n | TUMBLE_END(ts, {size}) | window.end AS e
             {scalar}
 from      = trades | trades t | s1 | trades AS t JOIN symbols s ON t.symbol = s.symbol
             (SELECT {items} FROM {from}{where}{group}) AS q
-            TABLE(TUMBLE(TABLE trades, DESCRIPTOR(ts), {interval})) | HOP(trades, ts, {interval}, {interval})
-            TABLE(SESSION(TABLE trades PARTITION BY symbol, DESCRIPTOR(ts), {interval}))
+            TABLE(TUMBLE(TABLE trades, DESCRIPTOR(ts), {size})) | HOP(trades, ts, {slide}, {size})
+            TABLE(SESSION(TABLE trades PARTITION BY symbol, DESCRIPTOR(ts), {size}))
             trades LEFT JOIN symbols USING (symbol)
-            CUMULATE(trades, ts, {interval}, {interval})
-            TABLE(TUMBLE(DATA => TABLE trades, TIMECOL => DESCRIPTOR(ts), SIZE => {interval}))
+            CUMULATE(trades, ts, {slide}, {size})
+            TABLE(TUMBLE(DATA => TABLE trades, TIMECOL => DESCRIPTOR(ts), SIZE => {size}))
             (SELECT * FROM trades UNION ALL SELECT * FROM trades)
-where     = | WHERE {scalar} | WHERE {condition}
+where     = | WHERE {condition} | WHERE {condition} | WHERE {scalar}
 group     = | GROUP BY symbol, {window} | GROUP BY {window} | GROUP BY window_start, window_end, symbol
-            GROUP BY 1, {window} | GROUP BY symbol
-window    = TUMBLE(ts, {interval}) | HOP(ts, {interval}, {interval}) | CUMULATE(ts, {interval}, {interval})
-            SESSION(ts, {interval})
-            HOP(ts, SIZE => {interval}, SLIDE => {interval}) | tumblingwindow('ss', 10)
+            GROUP BY symbol, ok, {window} | GROUP BY symbol
+window    = TUMBLE(ts, {size}) | HOP(ts, {slide}, {size}) | CUMULATE(ts, {slide}, {size})
+            SESSION(ts, {size})
+            HOP(ts, SIZE => {size}, SLIDE => {slide}) | tumblingwindow('ss', 10)
             hoppingwindow('ss', 10, 5)
             sessionwindow('mi', 10) | slidingwindow('ss', 10, 5) | countwindow(5) | statewindow(ok, NOT ok)
             window(ts, '10 minutes')
             session_window(ts, '5 minutes') | window(ts, '10 minutes', '5 minutes')
-            TUMBLE(ts, {interval}, {interval})
-clause    = TUMBLING (SIZE {interval}) | HOPPING (SIZE {interval} SLIDE {interval} ON ts)
+            TUMBLE(ts, {size}, {interval})
+clause    = TUMBLING (SIZE {size}) | HOPPING (SIZE {size} SLIDE {slide} ON ts)
             SESSION (GAP {interval}) ON ts WATERMARK({interval})
 having    = | HAVING {aggregate} > 10 | HAVING {condition}
 order     = | ORDER BY {item} DESC LIMIT 3 | ORDER BY 1 NULLS FIRST LIMIT 10
@@ -85,27 +86,30 @@ tail      = | {emit} | {lateness} | {lateness} {emit} | LATE DATA TO late {emit}
 emit      = EMIT ON WINDOW CLOSE | EMIT AFTER WATERMARK | EMIT ON UPDATE | EMIT EVERY {interval}
             EMIT CHANGES | EMIT FINAL | EMIT EVERY '5s'
 lateness  = ALLOWED LATENESS {interval} | ALLOW LATENESS {interval} | ALLOWED LATENESS '10s'
+slide     = INTERVAL '5' SECOND | INTERVAL '1' MINUTE
+size      = INTERVAL '10' MINUTE | INTERVAL '1' MINUTE | INTERVAL '1 hour 30 minutes' | {interval}
 interval  = INTERVAL '5' SECOND | INTERVAL '1' MINUTE | INTERVAL '1 hour 30 minutes' | INTERVAL 10 MINUTES
             INTERVAL '1:30' MINUTE TO SECOND
             INTERVAL '0' SECOND | INTERVAL '1' MONTH | INTERVAL -'5' SECOND | '5s'
 partition = | PARTITION BY symbol
-aggregate = COUNT(*) | SUM({scalar}) | AVG(price) | COUNT(DISTINCT symbol)
+aggregate = COUNT(*) | SUM({number}) | AVG(price) | COUNT(DISTINCT symbol)
             MIN(ts) FILTER (WHERE {condition}) | ARG_MAX(symbol, ts)
             PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY price) | ARRAY_AGG(symbol ORDER BY ts DESC)
             STRING_AGG(symbol, ',') | STDDEV(price)
-condition = ok | {scalar} > {scalar} | {condition} AND {condition} | {condition} OR {condition}
+condition = ok | {number} > {number} | {condition} AND {condition} | {condition} OR {condition}
             NOT {condition} | {scalar} IS NOT NULL
-            {scalar} BETWEEN {scalar} AND {scalar} | symbol IN ('A', 'B') | symbol LIKE 'A%'
+            {number} BETWEEN {number} AND {number} | symbol IN ('A', 'B') | symbol LIKE 'A%'
             {scalar} IS DISTINCT FROM {scalar} | ({condition})
-scalar    = price | qty | symbol | 1 | 'text' | {scalar} + {scalar} | {scalar} * {scalar} | -{scalar}
-            ({scalar}) | {scalar} / {scalar}
+number    = qty | price | 1 | {number} + {number} | ({number}) | ABS({number}) | {scalar}
+scalar    = price | qty | symbol | 1 | 'text' | {number} + {number} | {number} * {number} | -{number}
+            ({scalar}) | {number} / {number}
             CAST({scalar} AS {type}) | TRY_CAST({scalar} AS {type}) | {scalar}::{type}
-            CASE WHEN {condition} THEN {scalar} ELSE {scalar} END
-            UPPER({scalar}) | COALESCE({scalar}, {scalar}) | tags[1] | place.x | EXTRACT(HOUR FROM ts)
+            CASE WHEN {condition} THEN {scalar} ELSE NULL END
+            UPPER(symbol) | COALESCE({scalar}, NULL) | tags[1] | place.x | EXTRACT(HOUR FROM ts)
             ts + {interval} | {scalar} || 'x'
-            SUBSTRING(symbol FROM 1 FOR 2) | TRIM(symbol) | {scalar} DIV 2 | {scalar} % 3 | NULL | TRUE
+            SUBSTRING(symbol FROM 1 FOR 2) | TRIM(symbol) | {number} DIV 2 | {number} % 3 | NULL | TRUE
             1.5e-3 | DATE '2026-01-01' | x'ff'
-            CASE qty WHEN 1 THEN {scalar} END | ARRAY[1, {scalar}] | POSITION('a' IN symbol)
+            CASE qty WHEN 1 THEN {scalar} END | ARRAY[1, {number}] | POSITION('a' IN symbol)
             IF({condition}, {scalar}, NULL) | {condition}
 """
 _DEEP = 7

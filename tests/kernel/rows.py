@@ -6,6 +6,7 @@ A row is a dict of field values with `$ts` and `$k0`. Nothing here shares code w
 import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Context
 from decimal import Decimal as Number
 from typing import Any
 
@@ -20,7 +21,7 @@ from tidegate.plan.aggregates import AggregateCall, finish_of, partials_of
 from tidegate.sql.functions.internal import SPARE_DIGITS
 
 Row = dict[str, Any]
-X = {
+X: dict[DataType, Field] = {
     kind: Field(f"x_{kind}", kind)
     for kind in (
         Scalar.BOOLEAN,
@@ -37,7 +38,7 @@ X = {
         Array(Scalar.BIGINT),
     )
 }
-Y = Field("y_DOUBLE", Scalar.DOUBLE)
+Y, Z = Field("y_DOUBLE", Scalar.DOUBLE), Field("z_DOUBLE", Scalar.DOUBLE)  # finite ones
 KEEP = Field("keep", Scalar.BOOLEAN)
 FLOATS = st.sampled_from(
     [0.0, -0.0, 1.5, -2.25, math.inf, -math.inf, math.nan, 2.0**50]
@@ -62,7 +63,7 @@ def rows(fields: Iterable[Field], *, groups: int = 3) -> st.SearchStrategy[list[
     """Rows with the fields, in a few groups and at a few instants."""
     values: dict[str, st.SearchStrategy[Any]] = {
         field.name: st.none()
-        | (st.floats(-1e6, 1e6, width=32) if field == Y else VALUES[field.type])
+        | (st.floats(-1e6, 1e6, width=32) if field in (Y, Z) else VALUES[field.type])
         for field in fields
     }
     fixed = {
@@ -91,6 +92,10 @@ def evaluate(expr: Expr, row: Row) -> Any:
             return None if value is None else float(value)
         case Call(function="and", args=args):
             return all(evaluate(arg, row) for arg in args)
+        case Call(function="$fine" | "$coarse" as part, args=(arg,)):
+            number = evaluate(arg, row)
+            split = _fine if part == "$fine" else _coarse
+            return None if number is None else split(number, arg.type)
         case Call(function=function, args=args):
             return _CALLS[function](*(evaluate(arg, row) for arg in args))
         case _:
@@ -101,13 +106,23 @@ def _skipping(operation: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *values: None if None in values else operation(*values)
 
 
-def _fine(value: Number) -> Number:
-    return value % Number(10 ** (38 + SPARE_DIGITS - MAX_PRECISION - 2))
+EXACT = Context(prec=100)
+
+
+def _fine(value: Number, kind: DataType) -> Number:
+    assert isinstance(kind, Decimal)
+    power = kind.precision + SPARE_DIGITS - MAX_PRECISION - kind.scale
+    return EXACT.remainder(value, Number(1).scaleb(power))
+
+
+def _coarse(value: Number, kind: DataType) -> Number:
+    assert isinstance(kind, Decimal)
+    power = kind.precision + SPARE_DIGITS - MAX_PRECISION - kind.scale
+    whole = EXACT.scaleb(EXACT.subtract(value, _fine(value, kind)), -max(power, 0))
+    return EXACT.quantize(whole, Number(1).scaleb(min(power, 0)))
 
 
 _CALLS: dict[str, Callable[..., Any]] = {
-    "$fine": _skipping(_fine),  # of DECIMAL(38, 2)
-    "$coarse": _skipping(lambda value: (value - _fine(value)).scaleb(-8)),
     ">>": _skipping(lambda value, by: value >> by),
     "&": _skipping(lambda value, mask: value & mask),
     "not": lambda value: not value,
@@ -126,6 +141,8 @@ def _folded(operation: Callable[[Any, Any], Any]) -> Callable[[list[Any]], Any]:
 def _sum(values: list[Any]) -> Any:
     if not values:
         return None
+    if isinstance(values[0], Number):
+        return functools.reduce(EXACT.add, values)
     return (
         math.fsum(values)
         if isinstance(values[0], float) and all(map(math.isfinite, values))

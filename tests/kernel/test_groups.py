@@ -1,4 +1,4 @@
-"""The laws of merging, for every kind of partial: rows in any batches, in any order, through any tables, are the rows."""
+"""The laws of merging, for every kind of partial: rows in any batches, in any order, through any tables."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernel.rows import KEEP, X, Y, Row, close, lowered, partial_batch, rows
+from tests.kernel.rows import KEEP, Row, X, Y, Z, close, lowered, partial_batch, rows
 from tidegate.kernel import halves, heap, lists
 from tidegate.kernel.groups import GroupTable
 from tidegate.model.expressions import Expr, Field, SortKey
@@ -49,8 +49,8 @@ CASES: dict[str, list[AggregateCall]] = {
     },
     "moments": [aggregate("var_pop", Y), aggregate("stddev_samp", Y, filter=KEEP)],
     "comoments": [
-        aggregate("covar_pop", Y, X[Scalar.DOUBLE]),
-        aggregate("corr", Y, X[Scalar.DOUBLE]),
+        aggregate("covar_pop", Y, Z),
+        aggregate("corr", Y, Z),
     ],
     "bools": [aggregate("bool_and", X[Scalar.BOOLEAN]), aggregate("bool_or", X[Scalar.BOOLEAN])],
     "bits": [
@@ -100,11 +100,11 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_laws_of_merging(case: str, data: st.DataObject) -> None:
     specs, _ = lowered(CASES[case])
-    drawn: list[Row] = data.draw(rows([*X.values(), Y] if "by" in case else _fields(specs)))
+    drawn: list[Row] = data.draw(rows(_fields(specs)))
     expected = partial_batch(specs, drawn)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(drawn)), max_size=4)))
     pieces = [drawn[start:end] for start, end in zip([0, *cuts], [*cuts, len(drawn)], strict=True)]
@@ -123,17 +123,14 @@ def test_laws_of_merging(case: str, data: st.DataObject) -> None:
 
 
 def _fields(specs: Sequence[PartialSpec]) -> list[Field]:
-    return (
-        [*X.values(), Y]
-        if not specs
-        else [field for field in (*X.values(), Y) if _reads(specs, field)]
-    )
+    return [field for field in (*X.values(), Y, Z) if _reads(specs, field)]
 
 
 def _reads(specs: Sequence[PartialSpec], field: Field) -> bool:
     return any(repr(field) in repr(spec) for spec in specs)
 
 
+@settings(max_examples=25)
 @given(data=st.data())
 def test_reading_some_slots_is_taking_them_from_all(data: st.DataObject) -> None:
     specs, _ = lowered([*CASES["min VARCHAR"], *CASES["list BIGINT"], *CASES["sum DOUBLE"]])
@@ -148,6 +145,7 @@ def test_reading_some_slots_is_taking_them_from_all(data: st.DataObject) -> None
 
 
 @pytest.mark.parametrize("kind", [kind for kind in X if kind != Array(Scalar.BIGINT)], ids=str)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_keys_of_every_type(kind: DataType, data: st.DataObject) -> None:
     drawn = data.draw(rows([X[kind]]))
@@ -158,7 +156,7 @@ def test_keys_of_every_type(kind: DataType, data: st.DataObject) -> None:
     for row in drawn:
         batch = partial_batch([], [row], kind)
         key = batch.column("$k0").to_pylist()[0]
-        name = "nan" if key != key else key  # noqa: PLR0124
+        name = "nan" if key != key else key
         counts[name] = counts.get(name, 0) + 1
         slots = table.merge(batch).tolist()
         assert slots == table.find(batch).tolist() == [list(counts).index(name)]
@@ -208,14 +206,14 @@ def test_columns_are_brought_into_their_types() -> None:
 def test_memory_of_a_group() -> None:
     price = Field("x", Scalar.DOUBLE)
     specs, _ = lowered([aggregate(name, price) for name in ("sum", "count", "avg", "min", "max")])
-    for size in (2**20, 2**20 + 1, 1_500_000):
+    for size in (2**17, 2**17 + 1, 150_000):
         table = GroupTable([KEY], specs)
-        for start in range(0, size, 250_000):
-            count = min(250_000, size - start)
+        for start in range(0, size, 50_000):
+            count = min(50_000, size - start)
             columns = {"$k0": np.arange(start, start + count), "$rows": np.ones(count, int)}
             columns |= {"$max_ts": np.ones(count, int)}
             columns |= {
-                f"$p{place}": np.ones(count, spec.type is Scalar.DOUBLE and float or int)
+                f"$p{place}": np.ones(count, "f8" if spec.type is Scalar.DOUBLE else "i8")
                 for place, spec in enumerate(specs)
             }
             table.merge(pa.record_batch(columns))

@@ -17,7 +17,14 @@ from tidegate.model.grid import (
     pane_start_us,
 )
 from tidegate.model.time import MAX_DURATION_US, MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
-from tidegate.model.windows import Cumulating, Hopping, Session, Sliding, Tumbling
+from tidegate.model.windows import (
+    Cumulating,
+    Hopping,
+    Session,
+    Sliding,
+    TimeWindow,
+    Tumbling,
+)
 
 INSTANTS = st.integers(MIN_EVENT_TIME_US, MAX_EVENT_TIME_US)
 WIDTHS = st.one_of(st.integers(1, 1000), st.integers(1, MAX_DURATION_US))
@@ -48,7 +55,7 @@ def test_panes_are_in_the_order_of_time(one: int, other: int, width: int, offset
     assert pane_number(earlier, width, offset) <= pane_number(later, width, offset)
 
 
-WINDOWS = [
+WINDOWS: list[Tumbling | Hopping | Cumulating] = [
     *(Tumbling(size_us=size, offset_us=offset) for size, offset in product((1, 4, 7), (-9, 0, 3))),
     *(
         Hopping(size_us=size, slide_us=slide, offset_us=offset)
@@ -108,7 +115,8 @@ def test_a_sliding_trigger_is_late_when_the_watermark_is_beyond_it(
 @given(INSTANTS | st.just(-(2**63)) | st.just(2**63 - 1), st.integers(0, MAX_DURATION_US))
 def test_the_bound_stays_among_event_times(watermark: int, lateness: int) -> None:
     """Even at the watermark before anything and at the one after everything: then no row is taken."""
-    for window in (*WINDOWS[:20:5], Session(gap_us=5), Sliding(lookback_us=5, lookahead_us=7)):
+    windows: list[TimeWindow] = [*WINDOWS[:20:5], Session(gap_us=5)]
+    for window in (*windows, Sliding(lookback_us=5, lookahead_us=7)):
         opened = open_from_us(window, watermark_us=watermark, lateness_us=lateness)
         assert MIN_EVENT_TIME_US <= opened <= MAX_EVENT_TIME_US + 1
 

@@ -93,19 +93,17 @@ class Unwindowed(Keeper):
 
 @dataclass(kw_only=True)
 class Aligned(Keeper):
-    """Windows that the time of a row decides: tumbling, hopping, cumulating, and the window a row brings along."""
+    """Windows that the time of a row decides: tumbling, hopping, cumulating, and the window a row brings along.
+
+    Rows that are late for all of them do not get here: nothing is computed of such a row.
+    """
 
     windowed: Windowed
 
     def admit(self, batch: Sequence[Member], watermark: float) -> list[Refused]:
         refused = []
         for member in batch:
-            windows = self.windows_of(member)
-            still = [window for window in windows if not self.is_closed(window, watermark)]
-            if not still:
-                latest = max(windows, key=self.end)
-                refused.append(Refused(member, Reason.ALLOWED_LATENESS_EXCEEDED, latest))
-                continue
+            still = self.still_open(member, watermark)
             reasons = [self._take(window, member) for window in still]
             if None not in reasons:
                 refused.append(Refused(member, reasons[0] or Reason.MAX_GROUPS, still[0]))
@@ -116,6 +114,9 @@ class Aligned(Keeper):
         if reason is None:
             self._put(window, member)
         return reason
+
+    def still_open(self, member: Member, watermark: float) -> list[Window]:
+        return [one for one in self.windows_of(member) if not self.is_closed(one, watermark)]
 
     def windows_of(self, member: Member) -> list[Window]:
         t = member.ts_us

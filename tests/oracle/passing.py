@@ -147,16 +147,22 @@ class Counts(Completer):
         kept = [*self.last.get(key, ()), member][-self.window.rows :]
         self.last[key] = kept
         self.since[key] = self.since.get(key, 0) + 1
-        return [self._fire(key)] if self.since[key] == self.window.step else []
+        return [self._fire(key, kept)] if self.since[key] == self.window.step else []
 
     def finish(self) -> list[Fired]:
-        return [self._fire(key) for key, count in self.since.items() if count > 0]
+        """The window that would have come next, as far as it has rows."""
+        fired = []
+        for key, since in self.since.items():
+            size = self.window.rows - (self.window.step - since)
+            if since > 0 and size > 0:
+                fired.append(self._fire(key, self.last[key][-size:]))
+        return fired
 
-    def _fire(self, key: Value) -> Fired:
+    def _fire(self, key: Value, members: list[Member]) -> Fired:
         self.since[key] = 0
         self.number += 1
-        window = _extent(self.last[key], (key, self.number))
-        return Fired(window, results(self.shape, window, self.last[key]))
+        window = _extent(members, (key, self.number))
+        return Fired(window, results(self.shape, window, members))
 
 
 @dataclass

@@ -100,25 +100,33 @@ class Stage:
             if not fate:
                 try:
                     self.places += 1
-                    member = member_of(arrival, self.shape, self.places)
-                    if not self.seen.is_duplicate(arrival):
-                        members.append(member)
-                        continue
-                    fate = Reason.DUPLICATE_KEY
+                    members.append(member_of(arrival, self.shape, self.places))
+                    continue
                 except RowError as failed:
                     fate = failed.reason
             self.sides.gone(arrival, fate, watermark=began, clock_us=moment.clock_us)
-        return members
+        return self._unique(members, began, moment)
+
+    def _unique(self, members: list[Member], began: float, moment: Moment) -> list[Member]:
+        """Of equal rows of a batch the earliest by event time stays, whatever their order in the batch."""
+        members.sort(key=lambda member: (member.arrival.ts_us or 0, member.place))
+        kept = []
+        for member in members:
+            if self.seen.is_duplicate(member.arrival):
+                why, clock_us = Reason.DUPLICATE_KEY, moment.clock_us
+                self.sides.gone(member.arrival, why, watermark=began, clock_us=clock_us)
+            else:
+                kept.append(member)
+        return sorted(kept, key=lambda member: member.place)
 
     def _late(self, arrival: Arrival, began: float, moment: Moment) -> str:
         """A row of an aligned window is late before anything is computed of it."""
         if not isinstance(self.keeper, Aligned):
             return ""
         probe = Member(arrival, 0)
-        windows = self.keeper.windows_of(probe)
-        if any(not self.keeper.is_closed(window, began) for window in windows):
+        if self.keeper.still_open(probe, began):
             return ""
-        latest = max(windows, key=self.keeper.end)
+        latest = max(self.keeper.windows_of(probe), key=self.keeper.end)
         keys: Sequence[object] = ()
         if self.shape.grouped is not None:
             try:

@@ -1,5 +1,6 @@
 """Every scenario on the oracle, in every regime. The expectations were worked out by hand, from semantics.md."""
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from tests.oracle.playing import SCENARIOS, differences
 from tests.oracle.regimes import REGIMES
 from tests.oracle.sensitive import SENSITIVE
+from tidegate.errors import TidegateError
 from tidegate.scenarios.loader import load
 from tidegate.scenarios.steps import Scenario
 
@@ -23,15 +25,25 @@ def loaded(path: Path) -> Scenario:
     return load(path)
 
 
-@pytest.mark.parametrize("regime", REGIMES)
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+def runs() -> Iterator[object]:
+    """Every file in every regime that must not change it; a refused query does not run."""
+    for path in FILES:
+        name = name_of(path)
+        for regime in REGIMES if runs_at_all(path) else ("whole",):
+            if regime not in SENSITIVE.get(name, ()):
+                yield pytest.param(path, regime, id=f"{name}-{regime}")
+
+
+def runs_at_all(path: Path) -> bool:
+    try:
+        return loaded(path).error is None
+    except TidegateError:
+        return False  # its test will tell
+
+
+@pytest.mark.parametrize(("path", "regime"), list(runs()))
 def test_the_oracle_agrees(path: Path, regime: str) -> None:
-    scenario = loaded(path)
-    if regime != "whole" and scenario.error is not None:
-        pytest.skip("a refused query does not run")
-    if regime in SENSITIVE.get(name_of(path), ()):
-        pytest.skip("the rule is about batches, or about arrival")
-    assert differences(REGIMES[regime](scenario)) == []
+    assert differences(REGIMES[regime](loaded(path))) == []
 
 
 def test_sensitive_scenarios_exist() -> None:

@@ -165,6 +165,13 @@ def row(text: str) -> str:
     (item("QUANTILE(price, «1.5»)"), "TG-3028", "between 0 and 1"),
     (item("QUANTILE(price, «-0.5»)"), "TG-3028", "between 0 and 1"),
     (item("STRING_AGG(symbol, «symbol»)"), "TG-3028", "argument 2"),
+    (item("COUNT(DISTINCT «tags»)"), "TG-2006", "COUNT(DISTINCT)", ""),
+    (
+        item("«ARRAY_AGG(DISTINCT symbol ORDER BY qty»)"),
+        "TG-2018",
+        "ARRAY_AGG(DISTINCT)",
+        "the value itself",
+    ),
     (item("«COUNT(DISTINCT *»)"), "TG-2018", "COUNT(DISTINCT *)", "name a column"),
     (item("«SUM(qty ORDER BY ts»)"), "TG-2018", "ORDER BY inside SUM", "order"),
     (item("SUM(*)"), "TG-2018", "* here"),

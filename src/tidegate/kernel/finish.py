@@ -1,9 +1,9 @@
 """From partials to values: what every aggregate is in the end.
 
-Decided here: one function for each aggregate, found by name. In: the partial columns of some groups. Out: an array of the
-aggregate's SQL type, and where the value has left that type (the group's row is then diverted, its value is NULL).
-SQL's rules about nothing are the same in all: no values give NULL, but COUNT gives 0. A DISTINCT aggregate turns the set that
-it has kept into the partials that the plain one would have kept (`sets.py`), so it cannot differ from it.
+Decided here: one function for each aggregate, found by name. In: the partial columns of some groups. Out: an array of
+the aggregate's SQL type, and where the value has left that type (the group's row is then diverted, its value is NULL).
+SQL's rules about nothing are the same in all: no values give NULL, but COUNT gives 0. A DISTINCT aggregate turns the
+set that it has kept into the partials that the plain one would have kept (`sets.py`), so it cannot differ from it.
 
 APPROX_COUNT_DISTINCT and APPROX_PERCENTILE are exact for now: they keep what COUNT DISTINCT and PERCENTILE_CONT keep.
 
@@ -30,7 +30,7 @@ Finisher = Callable[[FinishSpec, Sequence[pa.Array]], Finished]
 
 def finish(spec: FinishSpec, batch: pa.RecordBatch) -> Finished:
     """The aggregate's value for each row of a partial batch."""
-    arrays = [batch.column(f"$p{position}") for position in spec.partials]
+    arrays: Sequence[pa.Array] = [batch.column(f"$p{position}") for position in spec.partials]
     if spec.distinct:
         arrays = sets.partials_of_set(spec.function, arrays[0])
     done = FINISHERS[spec.function](spec, arrays)

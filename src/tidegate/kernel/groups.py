@@ -67,8 +67,8 @@ class GroupTable:
     @property
     def bytes(self) -> int:
         """Memory that the table holds, whether used yet or not."""
-        cells = (*self._key_cells, *self._columns)
-        return self._index.bytes + sum(part.bytes for part in cells)
+        keys = sum(cells.bytes for cells in self._key_cells)
+        return self._index.bytes + keys + sum(column.bytes for column in self._columns)
 
     def merge(self, batch: pa.RecordBatch) -> Integers:
         """Take a partial batch in. The slot of each of its rows."""
@@ -153,8 +153,3 @@ def _first_of_each(slots: Integers) -> Integers:
     rows = np.unique(slots, return_index=True)[1]
     rows.sort()
     return rows
-
-
-def empty_partials(table: GroupTable) -> pa.Schema:
-    """The schema of the table's partial batches."""
-    return table.partials(np.zeros(0, np.int64)).schema

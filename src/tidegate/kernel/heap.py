@@ -3,8 +3,8 @@
 Decided here: a value is a row in Arrow chunks, and a slot holds the row's number. Replacing a value appends a row and
 leaves the old one as garbage; once there is more garbage than values, everything alive is written anew. So a merge
 costs the rows that it touches, memory is at most about twice that of the values, and nothing is a Python object.
-Chunks are joined like the runs of a log-structured merge tree (O'Neil 1996): each is at least twice as large as the next, which
-keeps their number logarithmic and copies a row that often at most.
+Chunks are joined like the runs of a log-structured merge tree (O'Neil 1996): each is at least twice as large as the
+next, which keeps their number logarithmic and copies a row that often at most.
 """
 
 import numpy as np

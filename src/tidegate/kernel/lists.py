@@ -1,9 +1,9 @@
 """Collected values: what holistic and DISTINCT aggregates keep.
 
 Decided here: a list is never extended in place. What arrives for a slot is one more row in Arrow chunks, linked to the
-row that came before it; reading follows the links of all slots at once, one round for each link. When a table has taken in as much
-as it held after the last time, the lists are written anew, one row for each slot (and, of sets, each value once). So a
-merge costs what arrives, reading costs what is read, and copying is paid for by growth.
+row that came before it; reading follows the links of all slots at once, one round for each link. When a table has
+taken in as much as it held after the last time, the lists are written anew, one row for each slot (and, of sets, each
+value once). So a merge costs what arrives, reading costs what is read, and copying is paid for by growth.
 Sets are told apart by the hashes of values, as groups are. NULL and the empty list are the same: nothing.
 """
 

@@ -69,11 +69,15 @@ def _sum(sets: pa.Array) -> Sequence[pa.Array]:
 
 
 def _decimal_sum(groups: _Groups) -> Sequence[pa.Array]:
-    """In 38 digits, of the values' scale; `finish` sees where they do not suffice."""
-    limbs = wide.carried([groups.fold(limb) for limb in wide.of_decimals(groups.values)])
-    low, high, _ = wide.to_decimals(limbs, 38)
-    kind = arrow_type(Decimal(38, groups.values.type.scale))
-    return [decimals_of(low, high, groups.there, kind)]
+    """Coarse and fine digits, nine of the latter."""
+    total = wide.carried([groups.fold(limb) for limb in wide.of_decimals(groups.values)])
+    scale = groups.values.type.scale
+    kinds = (Decimal(38, max(0, scale - 9)), Decimal(min(38, max(9, scale) + 10), scale))
+    parts = (wide.to_decimals(part, 38) for part in wide.split(total, 10**9))
+    return [
+        decimals_of(low, high, groups.there, arrow_type(kind))
+        for (low, high, _), kind in zip(parts, kinds, strict=True)
+    ]
 
 
 def _average(sets: pa.Array) -> Sequence[pa.Array]:

@@ -74,17 +74,29 @@ def with_sign(limbs: Wide, negative: Mask) -> Wide:
     return carried([np.where(negative, -limb, limb) for limb in limbs])
 
 
+def split(limbs: Wide, by: int) -> tuple[Wide, Wide]:
+    """Quotient, rounded toward zero, and rest, with the number's sign."""
+    negative = limbs[-1] < 0
+    quotient, rest = _long_division(magnitude(limbs), np.full_like(limbs[0], by))
+    nothing = [np.zeros_like(rest)] * (_LIMBS - 1)
+    return with_sign(quotient, negative), with_sign([rest, *nothing], negative)
+
+
 def divided(limbs: Wide, by: Integers) -> Wide:
     """Rounded half away from zero."""
-    rest = np.zeros_like(limbs[0])
-    quotient = []
-    for limb in reversed(magnitude(limbs)):
-        digit = (rest.view(np.uint64) << np.uint64(_BITS)) | limb.view(np.uint64)
-        quotient.append((digit // by.view(np.uint64)).view(np.int64))
-        rest = (digit % by.view(np.uint64)).view(np.int64)
-    quotient.reverse()
+    quotient, rest = _long_division(magnitude(limbs), by)
     quotient[0] = quotient[0] + (2 * rest >= by)
-    return with_sign(carried(quotient), limbs[-1] < 0)
+    return with_sign(quotient, limbs[-1] < 0)
+
+
+def _long_division(limbs: Wide, by: Integers) -> tuple[Wide, Integers]:
+    divisor, rest = by.view(np.uint64), np.zeros(len(by), np.uint64)
+    quotient = []
+    for limb in reversed(limbs):
+        digit = (rest << np.uint64(_BITS)) | limb.view(np.uint64)
+        quotient.append((digit // divisor).view(np.int64))
+        rest = digit % divisor
+    return quotient[::-1], rest.view(np.int64)
 
 
 def to_decimals(limbs: Wide, precision: int) -> tuple[Words, Integers, Mask]:

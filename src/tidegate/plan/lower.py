@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from tidegate.model.expressions import (
     TRUE,
+    Case,
     Expr,
     Field,
     Named,
@@ -16,6 +17,7 @@ from tidegate.model.expressions import (
     all_of,
     children,
     fields_of,
+    null,
     substitute,
 )
 from tidegate.model.options import OPTIONS, OptionValue
@@ -54,6 +56,7 @@ from tidegate.plan.physical import (
     StageKind,
     TableLookup,
 )
+from tidegate.plan.row_errors import NO_ERROR, error_of
 
 Columns = Mapping[str, Expr]
 
@@ -466,11 +469,17 @@ def _over_columns(call: AggregateCall, rows: _RowColumns) -> AggregateCall:
     def column(expr: Expr) -> Expr:
         return rows.add(expr) if any(isinstance(node, Field) for node in _nodes(expr)) else expr
 
+    def needed(expr: Expr) -> Expr:
+        """What FILTER leaves out is not computed, and so cannot be wrong."""
+        if call.filter is None or error_of(expr) == NO_ERROR:
+            return expr
+        return Case(((call.filter, expr),), null(expr.type), expr.type)
+
     return replace(
         call,
-        args=tuple(column(arg) for arg in call.args),
+        args=tuple(column(needed(arg)) for arg in call.args),
         filter=None if call.filter is None else column(call.filter),
-        order=tuple(replace(key, expr=column(key.expr)) for key in call.order),
+        order=tuple(replace(key, expr=column(needed(key.expr))) for key in call.order),
     )
 
 

@@ -7,31 +7,22 @@ statement does not stop the others; what depends on it stays silent.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sqlglot import exp
-
 from tidegate import errors
 from tidegate.errors import TidegateError
-from tidegate.model.expressions import Expr, Literal
 from tidegate.model.options import OPTIONS, Scope
-from tidegate.model.types import Scalar, common_type, is_numeric
-from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import BrokenName, Catalog, SinkDef, SourceDef, StreamDef, TableDef
-from tidegate.plan.coercion import coerce
 from tidegate.plan.diagnostics import Diagnostics, Refused
 from tidegate.plan.emission import refuse_sink
-from tidegate.plan.expressions import Context, bind
+from tidegate.plan.inserts import InsertedRows, bind_insert
 from tidegate.plan.limits import refuse_outgrown
 from tidegate.plan.logical import Emission
 from tidegate.plan.queries import BoundQuery, bind_query, bind_top
-from tidegate.plan.scope import Scope as NameScope
 from tidegate.plan.settings import Settings, read_connector, read_option, read_options
 from tidegate.plan.sources import bind_source, bind_table
 from tidegate.plan.surroundings import Surroundings
-from tidegate.plan.types import instant_literal
 from tidegate.sql.cursor import Name
 from tidegate.sql.nesting import deep_stack
 from tidegate.sql.parser import Script
-from tidegate.sql.places import span_of
 from tidegate.sql.statements import (
     Create,
     CreateSink,
@@ -59,15 +50,6 @@ class NamedQuery:
     name: str
     logical: Emission
     anonymous: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InsertedRows:
-    """Constant rows for a memory source, converted to its columns."""
-
-    source: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Expr, ...], ...]
 
 
 @dataclass(slots=True)
@@ -131,14 +113,25 @@ def _already_there(statement: Create, program: Program) -> bool:
         raise errors.reserved_name(
             statement.source.location(statement.name.span), name=statement.name
         )
-    if not _exists(statement.name.text, program) or statement.or_replace:
+    if not _exists(statement.name.text, program):
         return False
     definition = program.catalog.find(statement.name.text)
     assert definition is not None
+    if statement.or_replace and definition.kind == _KINDS[type(statement)]:
+        return False
     if statement.if_not_exists:
         return True
     at = statement.source.location(statement.name.span)
-    raise errors.name_in_use(at, kind=definition.kind, name=definition.name)
+    hint = f"DROP {definition.kind.upper()} {definition.name} first" if statement.or_replace else ""
+    raise errors.name_in_use(at, kind=definition.kind, name=definition.name, hint=hint)
+
+
+_KINDS: dict[type[Statement], str] = {
+    CreateSource: "source",
+    CreateTable: "table",
+    CreateStream: "stream",
+    CreateSink: "sink",
+}
 
 
 def _create_source(statement: Statement, program: Program) -> None:
@@ -257,60 +250,9 @@ def _select(statement: Statement, program: Program) -> None:
 
 def _insert(statement: Statement, program: Program) -> None:
     assert isinstance(statement, Insert)
-    source = statement.source
     target = _named(statement.target, program, statement, "source", SourceDef, TableDef)
     assert isinstance(target, (SourceDef, TableDef))
-    names = [name.text for name in statement.columns] or list(target.physical.names)
-    for name in statement.columns:
-        if target.physical.find(name.text) is None:
-            hint = errors.nearest(name.text, target.physical.names)
-            raise errors.unknown_column(source.location(name.span), name=name, hint=hint)
-    context = Context(
-        scope=NameScope(source=source, inputs=()),
-        clause="VALUES",
-        call=CallRules().bind,
-        within=statement.span,
-    )
-    rows = []
-    for row in statement.rows:
-        if len(row) != len(names):
-            at = source.location(span_of(row[0], source, otherwise=statement.span))
-            raise errors.bad_values(at, problem=f"{len(row)} values for {len(names)} columns")
-        rows.append(
-            tuple(
-                _value(node, target, name, context) for node, name in zip(row, names, strict=True)
-            )
-        )
-    program.inserts.append(InsertedRows(source=target.name, columns=tuple(names), rows=tuple(rows)))
-
-
-def _value(node: exp.Expression, target: SourceDef | TableDef, name: str, context: Context) -> Expr:
-    column = target.physical.find(name)
-    assert column is not None
-    value = bind(node, context)
-    if isinstance(value.value if isinstance(value, Literal) else None, str) and column.type in (
-        Scalar.TIMESTAMP,
-        Scalar.DATE,
-    ):
-        assert isinstance(value, Literal)
-        assert isinstance(column.type, Scalar)
-        return instant_literal(
-            str(value.value),
-            column.type,
-            source=context.scope.source,
-            span=span_of(node, context.scope.source),
-        )
-    if (
-        not (is_numeric(value.type) and is_numeric(column.type))
-        and common_type(value.type, column.type) != column.type
-    ):
-        raise errors.impossible_cast(
-            context.at(node),
-            source=value.type,
-            target=column.type,
-            hint="write a value of the column's type",
-        )
-    return coerce(value, column.type)
+    program.inserts.append(bind_insert(statement, target))
 
 
 def _named(

@@ -14,7 +14,8 @@ from tidegate import errors
 from tidegate.model.expressions import TRUE, Expr, Named, SortKey
 from tidegate.model.options import OptionValue
 from tidegate.model.windows import Counting, Inherited
-from tidegate.plan.calls import AggregateSink, CallRules, sort_key
+from tidegate.plan.aggregate_calls import AggregateSink
+from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import SourceDef
 from tidegate.plan.diagnostics import Diagnostics
 from tidegate.plan.emission import Shape, choose_emit, choose_lateness
@@ -42,7 +43,7 @@ from tidegate.plan.passing import pass_on, passes_on
 from tidegate.plan.retraction import refuse_changing_input
 from tidegate.plan.scope import Scope
 from tidegate.plan.surroundings import Surroundings
-from tidegate.plan.types import whole_number
+from tidegate.plan.top_n import bind_order
 from tidegate.plan.windows import ChosenWindow, bind_window, inherited_window
 from tidegate.sql.places import span_of
 from tidegate.sql.source import Span
@@ -129,13 +130,7 @@ class _SelectBinder:
         scope = self.scope(windowed=False)
         predicate = self.where()
         outputs = bind_outputs(self.select, self.context("SELECT", scope), self.diagnostics)
-        order, limit = self._order(
-            outputs,
-            scope,
-            CallRules(),
-            Grouped(keys={}, scope=scope, within=self.span),
-            rows=True,
-        )
+        order, limit = self._order(outputs, scope, CallRules())
         self.diagnostics.raise_first()
         columns = tuple(output.named for output in outputs)
         if isinstance(self.read.node, Emission):
@@ -233,6 +228,7 @@ class _SelectBinder:
         scope.aliases = {output.name.lower(): output.expr for output in outputs}
         having = self._having(scope, rules)
         self.diagnostics.raise_first()
+        order, limit = self._order(outputs, scope, rules)
         aggregated = bool(sink.calls or items_present or self.select.args.get("distinct"))
         if having is not None and not aggregated:
             raise errors.having_without_aggregate(self._place("having"))
@@ -244,9 +240,9 @@ class _SelectBinder:
             within=self.span,
             windowed=chosen is not None,
         )
-        order, limit = self._order(outputs, scope, rules, grouped, rows=not aggregated)
         if aggregated:
             outputs, having = self._over_groups(outputs, having, grouped)
+            order = tuple(replace(key, expr=grouped.over_groups(key.expr)) for key in order)
         self.diagnostics.raise_first()
         refuse_changing_input(
             self.read.node,
@@ -338,67 +334,10 @@ class _SelectBinder:
         return bound
 
     def _order(
-        self, outputs: list[Output], scope: Scope, rules: CallRules, grouped: Grouped, *, rows: bool
+        self, outputs: list[Output], scope: Scope, rules: CallRules
     ) -> tuple[tuple[SortKey, ...], int | None]:
-        """ORDER BY … LIMIT; one needs the other on a stream."""
-        order, limit = self.select.args.get("order"), self.select.args.get("limit")
-        if order is None and limit is None:
-            return (), None
-        if limit is None:
-            instead = "a stream has no end to sort at: add LIMIT n for the first n of each window"
-            raise errors.top_n_incomplete(
-                self._place("order"), clause="ORDER BY", missing="LIMIT", instead=instead
-            )
-        if order is None:
-            instead = "say which rows come first: ORDER BY n DESC LIMIT 3"
-            raise errors.top_n_incomplete(
-                self._place("limit"), clause="LIMIT", missing="ORDER BY", instead=instead
-            )
         scope.aliases = {output.name.lower(): output.expr for output in outputs}
-        context = self.context("ORDER BY", scope, rules)
-        keys = []
-        for item in order.expressions:
-            key = self._sort_key(item, outputs, context)
-            keys.append(key if rows else replace(key, expr=grouped.over_groups(key.expr)))
-        return tuple(keys), self._limit(limit)
-
-    def _sort_key(self, item: exp.Expression, outputs: list[Output], context: Context) -> SortKey:
-        inner = item.this
-        if (
-            isinstance(inner, exp.Literal)
-            and inner.name.isdecimal()
-            and 1 <= whole_number(inner.name) <= len(outputs)
-        ):
-            place = whole_number(inner.name) - 1
-            return sort_key(item, context, chosen=outputs[place].expr)
-        chosen = [
-            output
-            for output in outputs
-            if isinstance(inner, exp.Column)
-            and not inner.table
-            and output.name.lower() == inner.name.lower()
-        ]
-        if chosen:
-            return sort_key(item, context, chosen=chosen[0].expr)
-        return sort_key(item, context)
-
-    def _limit(self, limit: exp.Expression) -> int:
-        count = limit.expression
-        if not (
-            isinstance(count, exp.Literal)
-            and not count.is_string
-            and count.name.isdecimal()
-            and 0 < whole_number(count.name) < 2**31
-        ):
-            span = span_of(count, self.around.source, otherwise=self.span)
-            raise errors.not_a_literal(
-                self.around.source.location(span),
-                argument="the count",
-                function="LIMIT",
-                expected="a literal whole number above zero",
-                form="",
-            )
-        return whole_number(count.name)
+        return bind_order(self.select, outputs, self.context("ORDER BY", scope, rules))
 
     def _top_n(
         self, node: Logical, order: tuple[SortKey, ...], limit: int, chosen: ChosenWindow | None

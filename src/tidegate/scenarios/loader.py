@@ -56,6 +56,7 @@ def read(text: str, *, file: str) -> Scenario:
     return Scenario(
         name=entries["name"].text(),
         file=file,
+        text=text,
         engines=_engines(entries["engines"]) if "engines" in entries else ENGINES,
         config=config,
         sql=entries["sql"].text(),

@@ -30,7 +30,6 @@ from tidegate.scenarios.steps import (
     Watermark,
 )
 from tidegate.scenarios.values import typed_row
-from tidegate.sql.source import SourceText, Span
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -185,8 +184,10 @@ class _Player:
     def _typed(
         self, rows: Sequence[RawRow], schema: Schema, *, of: str, whole: bool
     ) -> list[dict[str, Any]]:
-        file = self.scenario.file
-        return [typed_row(row, schema, of=of, file=file, whole=whole) for row in rows]
+        return [
+            typed_row(row, schema, of=of, at=self.scenario.place(row.line), whole=whole)
+            for row in rows
+        ]
 
     def _physical(self, step: Insert) -> Schema:
         definition = self.program.catalog.find(step.source)
@@ -204,6 +205,6 @@ class _Player:
         return Schema((*query.logical.schema, Column("_op", Scalar.VARCHAR)))
 
     def _unknown(self, name: str, kind: str, known: Sequence[str], line: int) -> TidegateError:
-        place = SourceText("\n" * line, self.scenario.file).location(Span(line - 1, line - 1))
         hint = nearest(name, known, otherwise=f"there are {', '.join(known)}")
+        place = self.scenario.place(line)
         return bad_scenario(place, problem=f"the SQL has no {kind} named {name}", hint=hint)

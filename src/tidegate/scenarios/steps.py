@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tidegate.errors import Location
+
 Raw = None | bool | int | float | str | bytes | tuple["Raw", ...] | Mapping[str, "Raw"]
 
 
@@ -118,12 +120,22 @@ class ExpectedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One file. Either `steps` or `error`."""
+    """One file, with its text. Either `steps` or `error`."""
 
     name: str
     file: str
+    text: str
     engines: tuple[str, ...]
     config: Mapping[str, Raw]
     sql: str
     steps: tuple[Step, ...] = ()
     error: ExpectedError | None = None
+
+    def place(self, line: int) -> Location:
+        """The line, for a message."""
+        lines = self.text.splitlines()
+        written = lines[line - 1] if line <= len(lines) else ""
+        indent = len(written) - len(written.lstrip())
+        return Location(
+            self.file, line, indent + 1, written, max(1, len(written.rstrip()) - indent)
+        )

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tidegate.errors import bad_scenario, nearest
+from tidegate.errors import Location, bad_scenario, nearest
 from tidegate.model.schema import Schema
 from tidegate.model.time import DAY, MILLISECOND, parse_instant
 from tidegate.model.types import (
@@ -24,7 +24,6 @@ from tidegate.model.types import (
     is_integer,
 )
 from tidegate.scenarios.steps import Raw, RawRow
-from tidegate.sql.source import SourceText, Span
 
 _WORDS = {"nan": math.nan, "inf": math.inf, "infinity": math.inf, "-inf": -math.inf}
 
@@ -154,18 +153,17 @@ def _struct(raw: Raw, kind: Struct) -> dict[str, Any]:
     return {name: given.get(name) for name, _ in kind.fields}
 
 
-def typed_row(row: RawRow, schema: Schema, *, of: str, file: str, whole: bool) -> dict[str, Any]:
+def typed_row(row: RawRow, schema: Schema, *, of: str, at: Location, whole: bool) -> dict[str, Any]:
     """A row in the types of its columns. `whole`: what is left out is NULL; otherwise it stays away."""
     values: dict[str, Any] = {}
     for name, raw in row.values.items():
         column = schema.find(name)
-        place = SourceText("\n" * row.line, file).location(Span(row.line - 1, row.line - 1))
         if column is None:
             otherwise = f"columns are {', '.join(schema.names)}"
             hint = nearest(name, schema.names, otherwise=otherwise)
-            raise bad_scenario(place, problem=f"{of} has no column {name}", hint=hint)
+            raise bad_scenario(at, problem=f"{of} has no column {name}", hint=hint)
         try:
             values[column.name] = typed(raw, column.type)
         except Misfit as misfit:
-            raise bad_scenario(place, problem=f"{of}.{name}: {misfit}") from None
+            raise bad_scenario(at, problem=f"{of}.{name}: {misfit}") from None
     return {name: values.get(name) for name in schema.names} if whole else values

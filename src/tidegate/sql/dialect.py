@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import sqlglot
 from sqlglot import Dialect, ErrorLevel, ParseError, TokenType, exp
-from sqlglot.errors import TokenError
+from sqlglot.errors import SqlglotError, TokenError
 from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
@@ -173,6 +173,10 @@ def _literal(token: Token) -> exp.Expression:
     return literal
 
 
+# What sqlglot raises where it did not foresee a text; the names of types, for one, it tokenizes a second time.
+_CONFUSIONS = (SqlglotError, ValueError, TypeError, AttributeError, KeyError, IndexError)
+
+
 def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
     parser = _DIALECT.parser(error_level=ErrorLevel.IMMEDIATE)
     whole = span_of_token(tokens[-1])
@@ -184,7 +188,7 @@ def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
     except RecursionError:
         at = source.location(_reached(parser, whole))
         raise errors.nested_too_deep(at, limit=MAX_DEPTH) from None
-    except (ValueError, TypeError, AttributeError, KeyError, IndexError) as confusion:
+    except _CONFUSIONS as confusion:
         problem = "this cannot be understood as a query"
         at = source.location(_reached(parser, whole))
         raise errors.query_syntax(at, problem=problem) from confusion

@@ -39,7 +39,7 @@ def nothing_but_nulls(planned: Planned, place: int) -> Case:
     return Case(planned, place, rows, parameters(planned, seed=0))
 
 
-def cases(planned: Planned, *, seeds: tuple[int, ...] = (0, 1, 2), count: int = 50) -> list[Case]:
+def cases(planned: Planned, *, seeds: tuple[int, ...] = (0, 1, 2), count: int = 30) -> list[Case]:
     """For every branch: random batches, one without rows, and one of NULLs."""
     made = []
     for place in range(len(planned.ruled.branches)):

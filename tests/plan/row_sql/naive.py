@@ -256,7 +256,7 @@ class _Ordered:
 
     def __eq__(self, other: object) -> bool:
         assert isinstance(other, _Ordered)
-        return canonical(self.value) == canonical(other.value)
+        return bool(canonical(self.value) == canonical(other.value))
 
     def __hash__(self) -> int:
         return hash(canonical(self.value))

@@ -79,12 +79,11 @@ def merge_all(stage: Stage, parts: Sequence[Partials]) -> Partials:
 
 
 @pytest.mark.parametrize("name", [*_FULL, "no window", "by many keys"])
-@pytest.mark.parametrize("seed", [0, 5])
-def test_any_split_gives_the_partials_of_the_whole(name: str, seed: int) -> None:
-    case = case_of(planned(QUERIES[name]), 0, seed=seed, count=60)
+def test_any_split_gives_the_partials_of_the_whole(name: str) -> None:
+    case = case_of(planned(QUERIES[name]), 0, seed=0, count=60)
     stage = case.planned.ruled
     parts: list[list[dict[str, Any]]] = [[], [], []]
-    draw = random.Random(seed)
+    draw = random.Random(5)
     for row in case.rows:
         draw.choice(parts).append(row)
     draw.shuffle(parts)
@@ -99,12 +98,11 @@ def test_any_split_gives_the_partials_of_the_whole(name: str, seed: int) -> None
 
 @pytest.mark.parametrize("name", _FULL)
 def test_finished_partials_are_the_aggregates(name: str) -> None:
-    for seed in (0, 7):
-        case = case_of(planned(QUERIES[name]), 0, seed=seed, count=60)
-        stage = case.planned.ruled
-        groups = expected_groups(stage, case.expected())
-        for key, columns in partials(case, case.rows).items():
-            assert differences(stage, columns, groups[key]) == []
+    case = case_of(planned(QUERIES[name]), 0, seed=0, count=80)
+    stage = case.planned.ruled
+    groups = expected_groups(stage, case.expected())
+    for key, columns in partials(case, case.rows).items():
+        assert differences(stage, columns, groups[key]) == []
 
 
 @pytest.mark.parametrize("name", _ALIGNED)

@@ -18,16 +18,14 @@ from tidegate.sql.functions.signature import Engine
 pytestmark = pytest.mark.spark
 
 _ALL = {**QUERIES, **OVER_STAGES}
-_SAME_FOR_SPARK = (
-    "by qty",
-    "by tiny",
-    "by ok",
-    "by day",
-    "by raw",
-    "by at",
-    "where is true",
-    "eKuiper",
-    "where",
+# Other constants, or other names, for what Spark computes in the same way.
+_SAME_FOR_SPARK = frozenset(
+    {
+        *(f"by {column}" for column in ("qty", "tiny", "vast", "ok", "day", "raw", "at")),
+        *("where", "where is true", "where with case", "where guards with or", "eKuiper"),
+        *("tumble with offset", "tumble with large offset", "hop of uneven size", "hop copied"),
+        *("no keys, sessions", "pre-epoch sessions", "comma join", "try"),
+    }
 )
 _ONE_EACH = tuple(name for name in _ALL if name not in _SAME_FOR_SPARK)
 _WITHOUT_ANSI = (

@@ -1,0 +1,84 @@
+"""INSERT INTO … VALUES: constant rows for a memory source, as values of its columns' types."""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from tidegate import errors
+from tidegate.model.expressions import Expr, Literal
+from tidegate.model.types import Scalar, common_type, is_numeric
+from tidegate.plan.calls import CallRules
+from tidegate.plan.catalog import SourceDef, TableDef
+from tidegate.plan.coercion import coerce
+from tidegate.plan.expressions import Context, bind
+from tidegate.plan.scope import Scope as NameScope
+from tidegate.plan.types import instant_literal
+from tidegate.sql.places import span_of
+from tidegate.sql.statements import (
+    Insert,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsertedRows:
+    """Constant rows for a memory source, converted to its columns."""
+
+    source: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Expr, ...], ...]
+
+
+def bind_insert(statement: Insert, target: SourceDef | TableDef) -> InsertedRows:
+    """The rows, each value as its column's type."""
+    source = statement.source
+    names = [name.text for name in statement.columns] or list(target.physical.names)
+    for name in statement.columns:
+        if target.physical.find(name.text) is None:
+            hint = errors.nearest(name.text, target.physical.names)
+            raise errors.unknown_column(source.location(name.span), name=name, hint=hint)
+    context = Context(
+        scope=NameScope(source=source, inputs=()),
+        clause="VALUES",
+        call=CallRules().bind,
+        within=statement.span,
+    )
+    rows = []
+    for row in statement.rows:
+        if len(row) != len(names):
+            at = source.location(span_of(row[0], source, otherwise=statement.span))
+            raise errors.bad_values(at, problem=f"{len(row)} values for {len(names)} columns")
+        rows.append(
+            tuple(
+                _value(node, target, name, context) for node, name in zip(row, names, strict=True)
+            )
+        )
+    return InsertedRows(source=target.name, columns=tuple(names), rows=tuple(rows))
+
+
+def _value(node: exp.Expression, target: SourceDef | TableDef, name: str, context: Context) -> Expr:
+    column = target.physical.find(name)
+    assert column is not None
+    value = bind(node, context)
+    if isinstance(value.value if isinstance(value, Literal) else None, str) and column.type in (
+        Scalar.TIMESTAMP,
+        Scalar.DATE,
+    ):
+        assert isinstance(value, Literal)
+        assert isinstance(column.type, Scalar)
+        return instant_literal(
+            str(value.value),
+            column.type,
+            source=context.scope.source,
+            span=span_of(node, context.scope.source),
+        )
+    if (
+        not (is_numeric(value.type) and is_numeric(column.type))
+        and common_type(value.type, column.type) != column.type
+    ):
+        raise errors.impossible_cast(
+            context.at(node),
+            source=value.type,
+            target=column.type,
+            hint="write a value of the column's type",
+        )
+    return coerce(value, column.type)

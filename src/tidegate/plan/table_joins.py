@@ -1,0 +1,135 @@
+"""A stream joined with static tables, before any window.
+
+Decided here: which joins there are (inner and left, with tables), and that every column then goes by `alias.column`, so
+that equal names stay apart. Joins of two streams are refused.
+"""
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from tidegate import errors
+from tidegate.model.expressions import TRUE, Expr, Field, Named, all_of
+from tidegate.plan.calls import CallRules
+from tidegate.plan.expressions import Context, bind_condition, operator
+from tidegate.plan.from_items import FromItem
+from tidegate.plan.logical import Logical, Project, Source, StaticTable, StreamRef, TableJoin
+from tidegate.plan.scope import Scope, ScopeInput
+from tidegate.plan.surroundings import Surroundings
+from tidegate.sql.places import span_of
+from tidegate.sql.source import Span
+
+
+def _prefixed(item: FromItem) -> FromItem:
+    """Every column as `alias.column`, so that equal names of several items stay apart."""
+    prefix = f"{item.alias}."
+    if isinstance(item.node, (Source, StaticTable, StreamRef)):
+        node: Logical = replace(item.node, prefix=prefix)
+    else:
+        columns = tuple(
+            Named(prefix + column.name, Field(column.name, column.type)) for column in item.columns
+        )
+        node = Project(input=item.node, columns=columns)
+    return replace(item, node=node)
+
+
+def join_items(
+    items: list[FromItem], joins: list[exp.Join], around: Surroundings
+) -> tuple[Logical, tuple[ScopeInput, ...]]:
+    """The items joined from left to right, and what their columns are called then."""
+    items = [_prefixed(item) for item in items]
+    if items[0].static:
+        items, joins = _stream_first(items, joins, around)
+    joined = items[0].node
+    visible = [_scope_input(items[0])]
+    for item, join in zip(items[1:], joins, strict=True):
+        if not item.static:
+            raise _refused_join(item, join, around)
+        outer = _is_outer(join, item, around)
+        visible.append(_scope_input(item))
+        scope = Scope(source=around.source, inputs=tuple(visible))
+        condition = _condition(join, item, scope, around)
+        joined = TableJoin(input=joined, table=item.node, on=condition, outer=outer)
+    return joined, tuple(visible)
+
+
+def _scope_input(item: FromItem) -> ScopeInput:
+    return ScopeInput(item.alias, item.columns, prefix=f"{item.alias}.")
+
+
+def _stream_first(
+    items: list[FromItem], joins: list[exp.Join], around: Surroundings
+) -> tuple[list[FromItem], list[exp.Join]]:
+    """`FROM table JOIN stream`: an inner join reads the same with the stream first."""
+    if len(items) != 2 or items[1].static or _side(joins[0]) not in ("", "INNER", "RIGHT"):
+        instead = "name the stream first: FROM trades JOIN symbols ON …"
+        raise errors.join_not_supported(
+            around.source.location(items[0].span),
+            what="a join that begins with a table",
+            instead=instead,
+        )
+    swapped = joins[0].copy()
+    if _side(joins[0]) == "RIGHT":
+        swapped.set("side", "LEFT")
+    return [items[1], items[0]], [swapped]
+
+
+def _side(join: exp.Join) -> str:
+    return (join.side or join.kind or "").upper()
+
+
+def _is_outer(join: exp.Join, item: FromItem, around: Surroundings) -> bool:
+    side = _side(join)
+    if side in ("", "INNER", "CROSS"):
+        return False
+    if side == "LEFT" and (join.kind or "").upper() in ("", "OUTER"):
+        return True
+    what = f"a {side} {(join.kind or '').upper()} join with a table".replace("  ", " ")
+    instead = "a stream can be joined to a table with JOIN or LEFT JOIN"
+    raise errors.join_not_supported(around.source.location(item.span), what=what, instead=instead)
+
+
+def _refused_join(item: FromItem, join: exp.Join, around: Surroundings) -> errors.TidegateError:
+    instead = "join a stream with a table (CREATE TABLE), or union the streams and aggregate"
+    what = "an outer join of two streams" if join.side else "a join of two streams"
+    return errors.join_not_supported(
+        around.source.location(_join_place(join, item, around)), what=what, instead=instead
+    )
+
+
+def _join_place(join: exp.Join, item: FromItem, around: Surroundings) -> Span:
+    """The word JOIN before the item; the item itself after a comma."""
+    before = around.source.text[: item.span.start]
+    found = before.upper().rfind("JOIN")
+    explicit = join.args.get("on") or join.args.get("using") or join.side or join.kind
+    written = span_of(join.this, around.source, otherwise=item.span)
+    return Span(found, found + 4) if explicit and found >= 0 else written
+
+
+def _condition(join: exp.Join, item: FromItem, scope: Scope, around: Surroundings) -> Expr:
+    context = Context(scope=scope, clause="ON", call=CallRules().bind, within=item.span)
+    using = join.args.get("using")
+    if using:
+        return _using(using, item, scope, context)
+    condition = join.args.get("on")
+    if condition is None and _side(join) in ("", "INNER", "CROSS"):
+        return TRUE  # `FROM trades t, symbols s WHERE …`: a rule makes the condition of the WHERE
+    if condition is None:
+        instead = "add ON, for example ON t.symbol = s.symbol"
+        raise errors.join_not_supported(
+            around.source.location(item.span), what="a join without a condition", instead=instead
+        )
+    return bind_condition(condition, context)
+
+
+def _using(using: list[exp.Expression], item: FromItem, scope: Scope, context: Context) -> Expr:
+    """Equality of the named columns of what was joined so far and of the item."""
+    before = Scope(source=scope.source, inputs=scope.inputs[:-1])
+    conditions = []
+    for column in using:
+        place = span_of(column, scope.source, otherwise=item.span)
+        before.resolve([column.name], place)
+        owner = next(given.alias for given in before.inputs if given.columns.find(column.name))
+        pair = (exp.column(column.name, table=owner), exp.column(column.name, table=item.alias))
+        conditions.append(operator("=", column, pair, replace(context, within=place)))
+    return all_of(*conditions)
