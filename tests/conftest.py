@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# No deadlines: two noisy cores make any of them fail some day. `ci` draws the same examples every time.
+# No deadlines: two noisy cores make any of them fail some day. `ci` draws the same examples every time, `quick` too.
+settings.register_profile("quick", max_examples=15, deadline=None, derandomize=True, database=None)
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True, database=None)
 settings.register_profile(

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from tidegate.model.expressions import (
     TRUE,
-    Case,
     Expr,
     Field,
     Named,
@@ -17,7 +16,6 @@ from tidegate.model.expressions import (
     all_of,
     children,
     fields_of,
-    null,
     substitute,
 )
 from tidegate.model.options import OPTIONS, OptionValue
@@ -56,7 +54,6 @@ from tidegate.plan.physical import (
     StageKind,
     TableLookup,
 )
-from tidegate.plan.row_errors import NO_ERROR, error_of
 
 Columns = Mapping[str, Expr]
 
@@ -469,17 +466,11 @@ def _over_columns(call: AggregateCall, rows: _RowColumns) -> AggregateCall:
     def column(expr: Expr) -> Expr:
         return rows.add(expr) if any(isinstance(node, Field) for node in _nodes(expr)) else expr
 
-    def needed(expr: Expr) -> Expr:
-        """What FILTER leaves out is not computed, and so cannot be wrong."""
-        if call.filter is None or error_of(expr) == NO_ERROR:
-            return expr
-        return Case(((call.filter, expr),), null(expr.type), expr.type)
-
     return replace(
         call,
-        args=tuple(column(needed(arg)) for arg in call.args),
+        args=tuple(column(arg) for arg in call.args),
         filter=None if call.filter is None else column(call.filter),
-        order=tuple(replace(key, expr=column(needed(key.expr))) for key in call.order),
+        order=tuple(replace(key, expr=column(key.expr)) for key in call.order),
     )
 
 

@@ -120,14 +120,18 @@ def _expand(
             hint=errors.nearest(alias, known, otherwise=f"there are {', '.join(known)}"),
         )
     for given in inputs:
-        yield from _columns(given, context, span)
+        yield from _columns(given, context, span, without=frozenset() if alias else given.merged)
     if not alias:
         for name in star_adds:
             yield Output(name, window_field(name), span, Origin.STAR)
 
 
-def _columns(given: ScopeInput, context: Context, span: Span) -> Iterator[Output]:
+def _columns(
+    given: ScopeInput, context: Context, span: Span, *, without: frozenset[str]
+) -> Iterator[Output]:
     for column in given.columns:
+        if column.name.lower() in without:
+            continue
         expr = context.scope.resolve(
             [given.alias, column.name] if given.prefix else [column.name], span
         )

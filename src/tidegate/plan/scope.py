@@ -27,11 +27,15 @@ _WINDOW_FIELDS = {"start": "window_start", "end": "window_end"}
 
 @dataclass(frozen=True, slots=True)
 class ScopeInput:
-    """One item of FROM: the name it goes by, its columns, and what their names are prefixed with in the plan."""
+    """One item of FROM: the name it goes by, its columns, and what their names are prefixed with in the plan.
+
+    Columns in `merged` (lower case) were joined by USING: without an alias their names mean those of the other side.
+    """
 
     alias: str
     columns: Schema
     prefix: str = ""
+    merged: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -85,7 +89,8 @@ class Scope:
         return [Field(given.prefix + column.name, column.type)] if given and column else []
 
     def _unqualified(self, name: str) -> list[Field]:
-        found = [(given, given.columns.find(name)) for given in self.inputs]
+        own = (given for given in self.inputs if name.lower() not in given.merged)
+        found = [(given, given.columns.find(name)) for given in own]
         return [Field(given.prefix + column.name, column.type) for given, column in found if column]
 
     def _alias_or_refuse(self, parts: Sequence[str], span: Span) -> Expr:

@@ -50,6 +50,8 @@ def join_items(
         scope = Scope(source=around.source, inputs=tuple(visible))
         condition = _condition(join, item, scope, around)
         joined = TableJoin(input=joined, table=item.node, on=condition, outer=outer)
+        using = frozenset(column.name.lower() for column in join.args.get("using") or ())
+        visible[-1] = replace(visible[-1], merged=using)
     return joined, tuple(visible)
 
 

@@ -52,6 +52,16 @@ class Tidegate(Dialect):
         }
         NO_PAREN_FUNCTIONS: ClassVar = {}
 
+        def _parse_user_defined_type(self, identifier: exp.Identifier) -> exp.DataType:
+            """A type that nobody knows, with its place; sqlglot would tokenize its name a second time."""
+            name, end = identifier.name, identifier.meta.get("end")
+            while self._match(TokenType.DOT):
+                self._advance_any()
+                name, end = f"{name}.{self._prev.text}", self._prev.end
+            unknown = exp.DataType(this=exp.DType.USERDEFINED, kind=name)
+            unknown.meta.update(start=identifier.meta.get("start"), end=end)
+            return unknown
+
 
 _DIALECT = Tidegate()
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
@@ -184,7 +194,7 @@ def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
         with deep_stack():
             trees = parser.parse(as_calls(tokens), source.text)
     except ParseError as refusal:
-        raise _syntax_error(source, tokens, refusal) from None
+        raise _syntax_error(source, tokens, refusal, reached=_reached(parser, whole)) from None
     except RecursionError:
         at = source.location(_reached(parser, whole))
         raise errors.nested_too_deep(at, limit=MAX_DEPTH) from None
@@ -207,12 +217,15 @@ def _reached(parser: object, whole: Span) -> Span:
 
 
 def _syntax_error(
-    source: SourceText, tokens: Sequence[Token], refusal: ParseError
+    source: SourceText, tokens: Sequence[Token], refusal: ParseError, *, reached: Span
 ) -> errors.TidegateError:
     detail = refusal.errors[0] if refusal.errors else {}
     places: dict[object, Token] = {(token.line, token.col): token for token in tokens}
     at = places.get((detail.get("line"), detail.get("col")), tokens[-1])
-    place = source.location(span_of_token(at))
+    span = span_of_token(at)
+    if source.text[span.start : span.end] != detail.get("highlight"):
+        span = reached  # the refusal is of a text inside this one, such as a quoted type
+    place = source.location(span)
     description = str(detail.get("description", refusal)).strip().rstrip(".")
     missing = re.match(
         r"Required keyword: '(\w+)' missing for <class '[\w.]*\.(\w+)'>", description

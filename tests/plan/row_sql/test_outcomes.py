@@ -188,3 +188,11 @@ def test_diverted_rows_are_whole_even_where_little_is_read() -> None:
     }
     _, diverted = Case(made, 0, [row], _LIMITS).run(on_datafusion, Engine.DATAFUSION)
     assert diverted.rows == [{"$code": DISPOSITION[Reason.MISSING_EVENT_TIME], "$ts": None, **row}]
+
+
+def test_conditions_of_subqueries_hold_together() -> None:
+    inner = "(SELECT price * 2 AS p, qty, ts FROM trades WHERE ok) AS t"
+    sql = f"SELECT SUM(qty) FROM {inner} WHERE p > 10 {_BY_TEN}"
+    check(sql, AGGREGATED, ok=True, price=6.0)
+    check(sql, FILTERED, ok=False, price=6.0)
+    check(sql, FILTERED, ok=True, price=4.0)
