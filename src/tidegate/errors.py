@@ -329,7 +329,6 @@ over_mixed = _plan(
     hint="put one of them into a subquery",
 )
 argument_not_constant = _plan(28, "{argument} of {function} must be a constant {expected}")
-offset_not_supported = _plan(29, "{window} has no offset", hint="{instead}")
 watermark_target = _plan(
     30, "WATERMARK FOR {name}: {problem}", hint="write WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
 )

@@ -14,6 +14,8 @@ from click.testing import CliRunner
 from tests.cli.conftest import ROOT, Tidegate
 from tidegate.cli.main import root
 
+pytestmark = pytest.mark.thorough
+
 COMMANDS = ("check", "explain", "functions")
 TIDEGATE = [sys.executable, "-m", "tidegate"]
 ESCAPE = "\x1b["

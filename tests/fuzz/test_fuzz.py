@@ -13,6 +13,8 @@ from tests.fuzz.grammar import scripts
 from tests.fuzz.mutations import KEYWORDS, ODD, mutated
 from tests.fuzz.verdict import judge
 
+pytestmark = pytest.mark.thorough
+
 CORPUS = [
     yaml.safe_load(path.read_text(encoding="utf-8"))["sql"]
     for path in sorted((Path(__file__).parents[1] / "corpus").glob("*/*.yaml"))

@@ -15,6 +15,8 @@ import pytest
 from tests.fuzz.verdict import judge
 from tidegate.sql.dialect import Tidegate
 
+pytestmark = pytest.mark.thorough
+
 SOURCE = (
     "CREATE SOURCE t (a BIGINT, b VARCHAR, c ARRAY<BIGINT>, ok BOOLEAN, ts TIMESTAMP,\n"
     "  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND);\n"

@@ -12,6 +12,8 @@ from tests.oracle.values import Values, identity
 from tests.planning import program
 from tidegate.plan.script import Program
 
+pytestmark = pytest.mark.thorough
+
 SECOND = 1_000_000
 WINDOWS = {
     "tumbling": "TUMBLE(ts, INTERVAL '10' SECOND, INTERVAL '3' SECOND)",

@@ -62,7 +62,7 @@ def test_spellings(written: str, kind: str) -> None:
     ("CREATE SOURCE s (a «STRUCT<INT>»)", "TG-2012", "write STRUCT<name type, …>"),
     ("CREATE SOURCE s (a STRUCT<x INT, «X» INT>)", "TG-2015", "field X is defined twice"),
     ("CREATE SOURCE s (a «VARCHR»)", "TG-2011", "VARCHR", "did you mean VARCHAR?"),
-    ("CREATE SOURCE s (a «ARRAY<NOPE>»)", "TG-2011", "NOPE"),
+    ("CREATE SOURCE s (a ARRAY<«NOPE»>)", "TG-2011", "NOPE"),
     ("CREATE SOURCE s (a «ARRAY»)", "TG-2011", "ARRAY"),
     ("CREATE SOURCE s (a «MAP<VARCHAR>»)", "TG-2011", "MAP"),
     ("CREATE SOURCE s (a «INTERVAL»)", "TG-2011", "INTERVAL"),

@@ -54,6 +54,7 @@ from tidegate.plan.physical import (
     StageKind,
     TableLookup,
 )
+from tidegate.plan.row_errors import NO_ERROR, error_of
 
 Columns = Mapping[str, Expr]
 
@@ -88,13 +89,17 @@ class _RowColumns:
         return Field(self.exprs[expr], expr.type)
 
     def outside(self, expr: Expr) -> Expr:
-        """The expression with its largest parts that are about rows alone replaced by row columns."""
-        if _is_about_windows(expr):
-            return substitute(
-                expr,
-                lambda node: None if node is expr or _is_about_windows(node) else self._kept(node),
+        """The expression with its largest parts that are about rows alone replaced by row columns.
+
+        A part that may fail stays, with only its operands replaced: what is around it may not need it for every row.
+        """
+
+        def part(node: Expr) -> Expr | None:
+            return (
+                None if _is_about_windows(node) or error_of(node) != NO_ERROR else self._kept(node)
             )
-        return self._kept(expr)
+
+        return substitute(expr, part) if _is_about_windows(expr) else self._kept(expr)
 
     def _kept(self, expr: Expr) -> Expr:
         return self.add(expr) if any(isinstance(node, Field) for node in _nodes(expr)) else expr

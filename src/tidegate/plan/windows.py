@@ -44,7 +44,7 @@ def bind_window(
         inclusive = window.inclusive or options.get("session_gap") == "inclusive"
         window = replace(window, inclusive=inclusive)
         _refuse_other_partition(syntax, partition, keys, context)
-        partition = ()
+        partition = () if keys.named else partition
     elif partition and not isinstance(window, (Counting, Conditional)):
         at = context.scope.source.location(syntax.span)
         raise errors.not_supported(

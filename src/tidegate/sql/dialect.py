@@ -211,8 +211,8 @@ def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
 
 
 def _reached(parser: object, whole: Span) -> Span:
-    """The token that the parser was at when it gave up."""
-    token = getattr(parser, "_curr", None) or getattr(parser, "_prev", None)
+    """The last token that the parser took before it gave up."""
+    token = getattr(parser, "_prev", None) or getattr(parser, "_curr", None)
     return span_of_token(token) if token else whole
 
 

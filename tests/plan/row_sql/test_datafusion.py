@@ -14,6 +14,8 @@ from tidegate.model.policies import DISPOSITION, Reason
 from tidegate.plan.aggregates import AGGREGATES
 from tidegate.sql.functions.signature import Engine
 
+pytestmark = pytest.mark.thorough
+
 _ALL = {**QUERIES, **OVER_STAGES}
 planned = functools.cache(plan)
 

@@ -28,6 +28,8 @@ from tidegate.plan.aggregates import AggregateCall
 from tidegate.plan.physical import Stage
 from tidegate.sql.functions.signature import Engine
 
+pytestmark = pytest.mark.thorough
+
 planned = functools.cache(plan)
 _FULL = ("all aggregates", "all aggregates filtered", "distinct", "distinct filtered")
 _ALIGNED = (

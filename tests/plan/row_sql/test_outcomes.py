@@ -9,6 +9,8 @@ from tidegate.model.policies import AGGREGATED, DISPOSITION, FILTERED, Reason
 from tidegate.model.time import MAX_EVENT_TIME_US, SECOND
 from tidegate.sql.functions.signature import Engine
 
+pytestmark = pytest.mark.thorough
+
 _BY_TEN = "GROUP BY TUMBLE(ts, INTERVAL '10' SECOND)"
 _LIMITS = {"open_from_us": 10 * SECOND, "latest_us": 100 * SECOND, "clock_us": 50 * SECOND}
 LATE, FUTURE = Reason.ALLOWED_LATENESS_EXCEEDED, Reason.FUTURE_EVENT_TIME

@@ -306,7 +306,7 @@ def oracle_of(function: str, types: tuple[DataType, ...], result: DataType) -> O
     if function in ("+", "-", "*"):
         return arithmetic(function, result)
     match function, types:
-        case ("$coarse" | "$fine"), (Decimal(precision, scale),):
+        case (("$coarse" | "$fine"), (Decimal(precision, scale),)):
             return _part_of_digits(function, precision - 28, scale)
         case "epoch_ms", (Scalar.BIGINT,):
             return ORACLES["to_timestamp_ms"]
