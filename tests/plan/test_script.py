@@ -107,6 +107,11 @@ def test_statements_that_only_look() -> None:
     ("DROP STREAM «nope»", "TG-2001", "nope"),
     ("DROP STREAM «trades»", "TG-2021", "trades is a source; DROP STREAM needs a stream", "write DROP SOURCE trades"),
     (W + "DROP SOURCE «trades»", "TG-3031", "trades is still read by w", "drop them first"),
+    (W + "CREATE OR REPLACE SOURCE «trades» (a BIGINT)", "TG-3031", "trades is still read by w"),
+    (V + "CREATE STREAM x AS SELECT * FROM v; CREATE OR REPLACE STREAM «v» AS SELECT symbol, qty, ts FROM trades",
+     "TG-3031", "v is still read by x"),
+    (W + "CREATE STREAM x AS SELECT n FROM w; CREATE OR REPLACE STREAM «w» AS SELECT symbol FROM trades",
+     "TG-3031", "w is still read by x"),
     (W + "CREATE SINK o FROM w; DROP STREAM «w»", "TG-3031", "w is still read by o"),
     ("DESCRIBE «nope»", "TG-2001", "nope"),
     ("SHOW CREATE «nope»", "TG-2001", "nope"),
@@ -316,3 +321,10 @@ def test_projections_that_only_pass_on_are_left_out() -> None:
         )
         == 2
     )
+
+
+def test_what_is_read_may_be_replaced_by_what_reads_the_same() -> None:
+    again = W.replace("CREATE STREAM", "CREATE OR REPLACE STREAM").replace("'1m'", "'2m'")
+    made = planned(W + "CREATE STREAM x AS SELECT n FROM w; " + again)
+    assert [query.name for query in made.queries] == ["x", "w"]
+    assert made.catalog.readers("w") == ["x"]

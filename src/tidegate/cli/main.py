@@ -57,6 +57,11 @@ def root() -> None:
     """Event-time window SQL for streams, in one process or on Spark."""
 
 
+def _abandon_output() -> None:
+    """Nobody takes what is left; Python would complain about it once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main() -> None:
     """Entry point of the `tidegate` script."""
     if isinstance(
@@ -65,6 +70,7 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         root.main(prog_name="tidegate", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as refusal:
@@ -73,10 +79,11 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads what is left
+        _abandon_output()
         sys.exit(1)
     except OSError as problem:
         click.echo(f"Error: {problem.strerror or problem}", err=True)
+        _abandon_output()
         sys.exit(1)
     except TidegateError as refusal:
         from tidegate.cli.messages import show_error

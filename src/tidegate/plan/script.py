@@ -134,16 +134,47 @@ _KINDS: dict[type[Statement], str] = {
 }
 
 
+def _define(
+    definition: SourceDef | TableDef | StreamDef, statement: Create, program: Program
+) -> None:
+    """Add or replace; what others read may only be replaced by something that they read in the same way."""
+    readers = program.catalog.readers(definition.name)
+    if readers and _as_read(program.catalog.find(definition.name)) != _as_read(definition):
+        at = statement.source.location(statement.name.span)
+        raise errors.in_use(at, name=definition.name, readers=", ".join(readers))
+    program.catalog.add(definition)
+
+
+def _as_read(definition: object) -> tuple[object, ...]:
+    """What a query that reads the definition is bound to."""
+    match definition:
+        case SourceDef():
+            return (
+                definition.physical,
+                definition.columns,
+                definition.watermark,
+                definition.connector,
+            )
+        case TableDef():
+            return definition.physical, definition.columns, definition.connector
+        case StreamDef(stateless=True):
+            return (definition.logical,)
+        case StreamDef():
+            return definition.output, definition.stream_kind
+        case _:
+            return ()
+
+
 def _create_source(statement: Statement, program: Program) -> None:
     assert isinstance(statement, CreateSource)
     if not _already_there(statement, program):
-        program.catalog.add(bind_source(statement, Diagnostics(), program.settings))
+        _define(bind_source(statement, Diagnostics(), program.settings), statement, program)
 
 
 def _create_table(statement: Statement, program: Program) -> None:
     assert isinstance(statement, CreateTable)
     if not _already_there(statement, program):
-        program.catalog.add(bind_table(statement, Diagnostics()))
+        _define(bind_table(statement, Diagnostics()), statement, program)
 
 
 def _create_stream(statement: Statement, program: Program) -> None:
@@ -155,19 +186,18 @@ def _create_stream(statement: Statement, program: Program) -> None:
     if path := program.catalog.path(around.reads, name):
         at = statement.source.location(statement.name.span)
         raise errors.circular(at, name=name, path=" → ".join((name, *path)))
-    program.catalog.add(
-        StreamDef(
-            name=name,
-            logical=bound.logical.input if bound.stateless else bound.logical,
-            output=bound.logical.schema,
-            stream_kind=bound.logical.kind,
-            emission=str(bound.logical.emit),
-            stateless=bound.stateless,
-            reads=frozenset(around.reads),
-            options=dict(bound.logical.options),
-            text=statement.source.text[statement.span.start : statement.span.end],
-        )
+    definition = StreamDef(
+        name=name,
+        logical=bound.logical.input if bound.stateless else bound.logical,
+        output=bound.logical.schema,
+        stream_kind=bound.logical.kind,
+        emission=str(bound.logical.emit),
+        stateless=bound.stateless,
+        reads=frozenset(around.reads),
+        options=dict(bound.logical.options),
+        text=statement.source.text[statement.span.start : statement.span.end],
     )
+    _define(definition, statement, program)
     program.queries = [query for query in program.queries if query.name.lower() != name.lower()]
     program.queries.append(NamedQuery(name=name, logical=bound.logical, anonymous=False))
 
