@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tidegate.plan.explain.logical import logical_tree
+from tidegate.plan.explain.text import as_text
 from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program, plan_script
 from tidegate.plan.settings import Settings
@@ -55,3 +57,10 @@ def test_sql_in_documents_plans(source: SourceText) -> None:
 
 def test_the_readme_has_sql() -> None:
     assert BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+def test_the_plan_in_the_readme_is_what_explain_shows() -> None:
+    example = ROOT / "examples" / "vwap.sql"
+    program = plan(SourceText(example.read_text(encoding="utf-8"), example.name))
+    shown = as_text(logical_tree(program.queries[0].logical))
+    assert f"```text\n{shown}```" in (ROOT / "README.md").read_text(encoding="utf-8")
