@@ -40,6 +40,11 @@ def chosen(window: AlignedWindow) -> Stage:
             "panes of 2s",
         ),
         (
+            Hopping(size_us=3 * SECOND, slide_us=2 * SECOND),
+            Panes(width_us=SECOND, offset_us=0),
+            "panes of 1s",
+        ),
+        (
             Hopping(size_us=1001 * MILLISECOND, slide_us=SECOND),
             Panes(width_us=SECOND, offset_us=0, copies=2),
             "2 windows per row",

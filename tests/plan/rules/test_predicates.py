@@ -22,6 +22,12 @@ def pushed(sql: str) -> tuple[Stage, Branch]:
     [
         ("s.lot > 2", "(lot > 2)", "", "TRUE"),
         ("s.lot > 2 AND s.sector = 'x'", "((lot > 2) and (sector = 'x'))", "", "TRUE"),
+        (
+            "s.symbol <> s.sector OR s.lot > 2",
+            "((symbol <> sector) or (lot > 2))",
+            "",
+            "TRUE",
+        ),
         ("s.lot > 2 AND t.qty > 1", "(lot > 2)", "", "(t.qty > 1)"),
         ("t.qty > s.lot", "TRUE", "(t.qty > s.lot)", "TRUE"),
         ("s.lot > 2 OR t.ok", "TRUE", "((s.lot > 2) or t.ok)", "TRUE"),
