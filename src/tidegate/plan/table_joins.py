@@ -81,12 +81,13 @@ def _side(join: exp.Join) -> str:
 
 
 def _is_outer(join: exp.Join, item: FromItem, around: Surroundings) -> bool:
-    side = _side(join)
-    if side in ("", "INNER", "CROSS"):
+    kind = (join.kind or "").upper()
+    words = [word for word in (join.method, join.side, join.kind) if word]
+    if not join.method and not join.side and kind in ("", "INNER", "CROSS"):
         return False
-    if side == "LEFT" and (join.kind or "").upper() in ("", "OUTER"):
+    if not join.method and _side(join) == "LEFT" and kind in ("", "OUTER"):
         return True
-    what = f"a {side} {(join.kind or '').upper()} join with a table".replace("  ", " ")
+    what = f"a {' '.join(words).upper()} join with a table"
     instead = "a stream can be joined to a table with JOIN or LEFT JOIN"
     raise errors.join_not_supported(around.source.location(item.span), what=what, instead=instead)
 
