@@ -70,6 +70,10 @@ def _with_alias(item: FromItem, node: exp.Expression, around: Surroundings) -> F
     alias = node.args.get("alias")
     if alias is None:
         return item
+    name = alias.this
+    if name is not None and not isinstance(name, exp.Identifier):
+        at = around.source.location(item.span)
+        raise errors.not_supported(at, what="this alias", instead="an alias is a name")
     names = [column.name for column in alias.args.get("columns") or ()]
     if names and len(names) != len(item.columns):
         at = around.source.location(item.span)
@@ -84,9 +88,7 @@ def _with_alias(item: FromItem, node: exp.Expression, around: Surroundings) -> F
         renamed = Project(input=item.node, columns=columns)
         item = replace(item, node=renamed, columns=renamed.schema)
     return (
-        replace(item, alias=alias.name, span=own_span(alias.this) or item.span)
-        if alias.name
-        else item
+        item if name is None else replace(item, alias=name.name, span=own_span(name) or item.span)
     )
 
 

@@ -50,8 +50,7 @@ from tidegate.sql.source import Span
 from tidegate.sql.statements import Clauses
 
 _UNDERSTOOD = frozenset(
-    "expressions from_ joins where group having order limit distinct with_ windows kind hint "
-    "operation_modifiers".split()
+    "expressions from_ joins where group having order limit distinct with_ windows".split()
 )
 
 

@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
 from tidegate.sql.intervals import as_calls
+from tidegate.sql.leftovers import refuse_leftovers
 from tidegate.sql.nesting import MAX_HEIGHT, deep_stack, refuse_high
 from tidegate.sql.source import SourceText, Span
 
@@ -207,6 +208,7 @@ def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
         raise errors.query_syntax(source.location(whole), problem="this is not one query")
     if len(tokens) > MAX_HEIGHT:
         refuse_high(tree, source, whole=whole)
+    refuse_leftovers(tree, source, whole=whole)
     return tree
 
 
