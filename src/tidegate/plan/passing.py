@@ -19,7 +19,6 @@ from tidegate.plan.over import has_over
 from tidegate.plan.surroundings import Surroundings
 from tidegate.sql.functions.catalogue import find_function
 from tidegate.sql.query import table_key
-from tidegate.sql.windows import spelling_of
 
 
 def passes_on(select: exp.Select, around: Surroundings) -> bool:
@@ -48,7 +47,7 @@ def _read(select: exp.Select) -> list[exp.Expression]:
 
 def _aggregates(item: exp.Expression) -> bool:
     for node in item.walk(prune=lambda part: isinstance(part, exp.Query)):
-        if isinstance(node, exp.Anonymous) and spelling_of(node) is None:
+        if isinstance(node, exp.Anonymous):
             if find_aggregate(node.name) is not None and find_function(node.name) is None:
                 return True
         elif isinstance(node, (exp.Filter, exp.WithinGroup)):
