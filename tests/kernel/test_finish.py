@@ -37,7 +37,8 @@ from tidegate.kernel.sums import Finished
 from tidegate.model.expressions import Expr, Field, Literal, SortKey
 from tidegate.model.partials import FinishSpec
 from tidegate.model.types import Array, DataType, Decimal, Scalar
-from tidegate.plan.aggregates import AGGREGATES, AggregateCall
+from tidegate.plan.aggregates import AGGREGATES
+from tidegate.plan.decompositions import AggregateCall
 
 OVERFLOW = "overflow"
 

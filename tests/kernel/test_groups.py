@@ -15,7 +15,7 @@ from tidegate.kernel.groups import GroupTable
 from tidegate.model.expressions import Expr, Field, SortKey
 from tidegate.model.partials import PartialSpec
 from tidegate.model.types import Array, DataType, Decimal, Scalar
-from tidegate.plan.aggregates import AggregateCall
+from tidegate.plan.decompositions import AggregateCall
 
 KEY = Field("$k0", Scalar.BIGINT)
 TS = Field("$ts", Scalar.BIGINT)

@@ -16,7 +16,7 @@ from tests.oracle.values import RowError, Value, identity, order, ranking
 from tidegate.model.expressions import Literal
 from tidegate.model.policies import Reason
 from tidegate.model.types import DataType, Decimal, Scalar
-from tidegate.plan.aggregates import AggregateCall
+from tidegate.plan.decompositions import AggregateCall
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from tests.oracle.shape import Shape
 from tests.oracle.values import RowError, Value, Values, identity, ranking
 from tidegate.model.policies import Reason
 from tidegate.model.windows import Conditional
-from tidegate.plan.aggregates import AggregateCall
+from tidegate.plan.decompositions import AggregateCall
 from tidegate.plan.logical import NamedAggregate
 
 

@@ -6,13 +6,13 @@ from tests.planning import logical, the, written
 from tidegate.model.partials import FinishSpec, PartialSpec
 from tidegate.plan.aggregates import (
     AGGREGATES,
-    AggregateCall,
     aggregate_names,
     find_aggregate,
     finish_of,
     is_bounded,
     partials_of,
 )
+from tidegate.plan.decompositions import AggregateCall
 from tidegate.plan.logical import Aggregate
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.planning import bound, cases, check_refusal, logical, the, written
 from tidegate.model.expressions import SortKey
-from tidegate.plan.aggregates import AggregateCall
+from tidegate.plan.decompositions import AggregateCall
 from tidegate.plan.logical import Aggregate
 
 TAIL = "FROM trades GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)"

@@ -12,11 +12,9 @@ from sqlglot import exp
 from tidegate import errors
 from tidegate.model.expressions import Expr, Field, Literal, SortKey
 from tidegate.model.types import DataType, Scalar, is_comparable
-from tidegate.plan.aggregates import (
-    AggregateCall,
-    AggregateFunction,
-)
+from tidegate.plan.aggregates import AggregateFunction
 from tidegate.plan.coercion import coerce
+from tidegate.plan.decompositions import AggregateCall
 from tidegate.plan.expressions import (
     Context,
     bind,

@@ -34,7 +34,7 @@ from tidegate.model.windows import (
     Tumbling,
     Window,
 )
-from tidegate.plan.aggregates import AggregateCall
+from tidegate.plan.decompositions import AggregateCall
 
 _NOT, _POSTFIX, _NEGATIVE, _ATOM = 3, 4, 9, 10
 _LEVELS: tuple[tuple[int, tuple[str, ...]], ...] = (

@@ -15,7 +15,7 @@ from tidegate.model.policies import Emit, StreamKind, TimeMode
 from tidegate.model.schema import Column, Schema, schema_of
 from tidegate.model.types import DataType, Scalar
 from tidegate.model.windows import Sliding, Window
-from tidegate.plan.aggregates import AggregateCall
+from tidegate.plan.decompositions import AggregateCall
 
 
 class Rung(StrEnum):

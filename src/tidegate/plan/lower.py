@@ -22,8 +22,9 @@ from tidegate.model.options import OPTIONS, OptionValue
 from tidegate.model.policies import MissingEventTime, PreEpoch
 from tidegate.model.schema import Column, Schema
 from tidegate.model.windows import Conditional, Window
-from tidegate.plan.aggregates import AggregateCall, finish_of, partials_of
+from tidegate.plan.aggregates import finish_of, partials_of
 from tidegate.plan.catalog import Catalog, SourceDef
+from tidegate.plan.decompositions import AggregateCall
 from tidegate.plan.event_time import SOURCE_TIME, UPSTREAM_TIME
 from tidegate.plan.logical import (
     Aggregate,

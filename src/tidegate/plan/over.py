@@ -14,8 +14,9 @@ from tidegate.model.expressions import Expr, Field
 from tidegate.model.types import Scalar
 from tidegate.model.windows import InvalidLength, Sliding
 from tidegate.plan.aggregate_calls import AggregateSink
-from tidegate.plan.aggregates import AggregateCall, find_aggregate
+from tidegate.plan.aggregates import find_aggregate
 from tidegate.plan.calls import CallRules, unknown_function
+from tidegate.plan.decompositions import AggregateCall
 from tidegate.plan.expressions import Context, bind
 from tidegate.plan.logical import Frame, NamedAggregate
 from tidegate.sql.functions.catalogue import find_function

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tidegate import errors
 from tidegate.model.policies import StreamKind
-from tidegate.plan.aggregates import AggregateCall
+from tidegate.plan.decompositions import AggregateCall
 from tidegate.plan.lineage import bases
 from tidegate.plan.logical import Logical, Source, StreamRef
 

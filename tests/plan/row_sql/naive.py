@@ -20,7 +20,8 @@ from tidegate.model.expressions import Literal, SortKey
 from tidegate.model.partials import FinishSpec, Merge, PartialOp, PartialSpec
 from tidegate.model.types import DataType, Scalar
 from tidegate.model.types import Decimal as DecimalType
-from tidegate.plan.aggregates import AggregateCall, keeps_set
+from tidegate.plan.aggregates import keeps_set
+from tidegate.plan.decompositions import AggregateCall
 
 OVERFLOW = "overflow"
 Values = Sequence[Any]

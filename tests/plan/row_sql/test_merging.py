@@ -24,7 +24,7 @@ from tidegate.model.partials import FinishSpec
 from tidegate.model.policies import AGGREGATED
 from tidegate.model.types import Scalar
 from tidegate.model.windows import Cumulating, Hopping, Tumbling
-from tidegate.plan.aggregates import AggregateCall
+from tidegate.plan.decompositions import AggregateCall
 from tidegate.plan.physical import Stage
 from tidegate.sql.functions.signature import Engine
 
