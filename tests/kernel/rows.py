@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from tidegate.kernel.arrow import arrow_type
 from tidegate.model.expressions import Call, Cast, Expr, Field, Literal
-from tidegate.model.partials import FinishSpec, PartialOp, PartialSpec
+from tidegate.model.partials import SPARE_DIGITS, FinishSpec, PartialOp, PartialSpec
 from tidegate.model.types import MAX_PRECISION, Array, DataType, Decimal, Scalar
 from tidegate.plan.aggregates import finish_of, partials_of
 from tidegate.plan.decompositions import AggregateCall
-from tidegate.sql.functions.internal import SPARE_DIGITS
 
 Row = dict[str, Any]
 X: dict[DataType, Field] = {

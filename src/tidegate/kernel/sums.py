@@ -22,11 +22,10 @@ from tidegate.kernel.arrow import (
     validity,
 )
 from tidegate.kernel.lists import list_bounds
-from tidegate.model.partials import FinishSpec
+from tidegate.model.partials import SPARE_DIGITS, FinishSpec
 from tidegate.model.types import Decimal
 
 _LOW = 0xFFFFFFFF
-_SPARE_DIGITS = 10  # of a sum beyond its values (plan/aggregates.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def decimal_sum(arrays: Sequence[pa.Array]) -> wide.Wide:
     if len(parts) == 1:
         return parts[0]
     coarse, fine = (array.type for array in arrays)
-    unit = max(0, fine.precision - _SPARE_DIGITS - fine.scale)
+    unit = max(0, fine.precision - SPARE_DIGITS - fine.scale)
     return wide.plus(wide.times_ten(parts[0], unit + fine.scale - coarse.scale), parts[1])
 
 

@@ -16,6 +16,9 @@ from enum import StrEnum
 from tidegate.model.expressions import Expr, Literal, SortKey
 from tidegate.model.types import Array, DataType, Decimal, Map, Scalar, Struct
 
+# Digits that a sum of DECIMALs may have beyond those of its values; both sides of the seam split long ones by it.
+SPARE_DIGITS = 10
+
 
 class PartialOp(StrEnum):
     """What the engine's SQL computes over rows. NULL arguments are left out, except by ROWS."""

@@ -19,9 +19,9 @@ from tidegate.model.expressions import (
     is_null,
     negate,
 )
-from tidegate.model.partials import Merge, PartialOp, PartialSpec
+from tidegate.model.partials import SPARE_DIGITS, Merge, PartialOp, PartialSpec
 from tidegate.model.types import MAX_PRECISION, Array, DataType, Decimal, Scalar, Struct
-from tidegate.sql.functions.internal import SPARE_DIGITS, coarse, fine
+from tidegate.sql.functions.internal import coarse, fine
 
 ROW_TIME = Field("$ts", Scalar.BIGINT)
 

@@ -14,9 +14,9 @@ from tidegate.model.expressions import (
     Named,
     SortKey,
     all_of,
-    children,
     fields_of,
     substitute,
+    walk,
 )
 from tidegate.model.options import OPTIONS, OptionValue
 from tidegate.model.policies import MissingEventTime, PreEpoch
@@ -103,20 +103,14 @@ class _RowColumns:
         return substitute(expr, part) if _is_about_windows(expr) else self._kept(expr)
 
     def _kept(self, expr: Expr) -> Expr:
-        return self.add(expr) if any(isinstance(node, Field) for node in _nodes(expr)) else expr
-
-
-def _nodes(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    for part in children(expr):
-        yield from _nodes(part)
+        return self.add(expr) if any(isinstance(node, Field) for node in walk(expr)) else expr
 
 
 def _is_about_windows(expr: Expr) -> bool:
     """Whether the value is known only per window, group or trigger."""
     return any(
         isinstance(node, Field) and node.name.startswith(("$window_", "$a", "$o", "$k"))
-        for node in _nodes(expr)
+        for node in walk(expr)
     )
 
 
@@ -470,7 +464,7 @@ def _over_columns(call: AggregateCall, rows: _RowColumns) -> AggregateCall:
     """The aggregate over row columns; constants stay where they are."""
 
     def column(expr: Expr) -> Expr:
-        return rows.add(expr) if any(isinstance(node, Field) for node in _nodes(expr)) else expr
+        return rows.add(expr) if any(isinstance(node, Field) for node in walk(expr)) else expr
 
     return replace(
         call,

@@ -10,10 +10,9 @@ A DECIMAL of more than 28 digits is added up in two parts, each of which leaves 
 from collections.abc import Sequence
 
 from tidegate.model.expressions import Expr, call
+from tidegate.model.partials import SPARE_DIGITS
 from tidegate.model.types import MAX_PRECISION, DataType, Decimal, Scalar
 from tidegate.sql.functions.signature import BIGINT, DECIMAL, Function, overload
-
-SPARE_DIGITS = 10
 
 
 def coarse(value: Expr) -> Expr:
