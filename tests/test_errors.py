@@ -18,6 +18,9 @@ STAGES = {
     "TG-2": (errors.BindRefused, 3),
     "TG-3": (errors.PlanRefused, 3),
     "TG-4": (errors.ConfigRefused, 2),
+    "TG-5": (errors.StateRefused, 1),
+    "TG-6": (errors.EdgeRefused, 4),
+    "TG-7": (errors.RunRefused, 1),
 }
 
 # Kinds whose message says it all, or that are given a hint where they are raised.
@@ -77,7 +80,7 @@ def test_codes_go_by_stage(kind: ErrorKind) -> None:
     stage, exit_code = STAGES[kind.code[:4]]
     assert kind.error is stage
     assert kind.error.exit_code == exit_code
-    assert re.fullmatch(r"TG-[1-4]\d{3}", kind.code)
+    assert re.fullmatch(r"TG-[1-7]\d{3}", kind.code)
     assert re.fullmatch(r"[0-9A-Z]{5}", kind.sqlstate)
 
 

@@ -3,7 +3,7 @@
 Decided here: each refusal is an `ErrorKind` with a stable code, a sentence and a hint, and calling the kind makes the
 exception. No other module words an error, so that a message is reviewed, tested and documented in one place
 (`docs/errors.md` is generated from `CATALOGUE`). Codes go by stage: 1 syntax, 2 names and types, 3 plans,
-4 configuration. A code is never reused for something else.
+4 configuration, 5 state, 6 sources and sinks, 7 running. A code is never reused for something else.
 
 Errors are plain data (they survive pickling between processes): `code`, `sqlstate`, `message`, `hint`, `location`.
 """
@@ -98,6 +98,20 @@ class ConfigRefused(TidegateError):
     exit_code = 2
 
 
+class StateRefused(TidegateError):
+    """What a checkpoint holds cannot be trusted, or belongs to something else."""
+
+
+class EdgeRefused(TidegateError):
+    """A source or a sink cannot be reached, read or written."""
+
+    exit_code = 4
+
+
+class RunRefused(TidegateError):
+    """A running query is asked for something that it cannot do."""
+
+
 def _restore(
     error: type[TidegateError], code: str, message: str, hint: str, location: Location | None
 ) -> TidegateError:
@@ -160,6 +174,18 @@ def _plan(number: int, sentence: str, *, sqlstate: str = "42P20", hint: str = ""
 
 def _config(number: int, sentence: str, *, hint: str = "") -> ErrorKind:
     return _kind(f"TG-4{number:03}", ConfigRefused, "F0000", sentence, hint=hint)
+
+
+def _state(number: int, sentence: str, *, hint: str = "") -> ErrorKind:
+    return _kind(f"TG-5{number:03}", StateRefused, "58030", sentence, hint=hint)
+
+
+def _edge(number: int, sentence: str, *, hint: str = "") -> ErrorKind:
+    return _kind(f"TG-6{number:03}", EdgeRefused, "58030", sentence, hint=hint)
+
+
+def _run(number: int, sentence: str, *, hint: str = "") -> ErrorKind:
+    return _kind(f"TG-7{number:03}", RunRefused, "55000", sentence, hint=hint)
 
 
 # TG-1nnn · syntax
@@ -375,3 +401,9 @@ jvm_not_started = _config(
 bad_memory = _config(
     905, "spark.driver.memory: {text} is no amount of memory", hint="write it like 512m or 2g"
 )
+
+# TG-5nnn · state
+
+# TG-6nnn · sources and sinks
+
+# TG-7nnn · running

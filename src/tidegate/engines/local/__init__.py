@@ -1,0 +1,1 @@
+"""The in-process engine: DataFusion for rows, the kernel for windows, one process."""
