@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tidegate.model.options import OptionValue
-from tidegate.model.policies import MissingEventTime, PreEpoch, Reason
+from tidegate.model.policies import MissingEventTime, PreEpoch, Reason, WatermarkOrigin
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
-from tidegate.plan.logical import EventTime, Rung, WatermarkOrigin
+from tidegate.plan.logical import EventTime, Rung
 
 if TYPE_CHECKING:
     from tests.oracle.arrivals import Arrival

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import pytest
 
 from tests.planning import logical, nodes, the, written
-from tidegate.model.policies import TimeMode
+from tidegate.model.policies import TimeMode, WatermarkOrigin
 from tidegate.model.time import SECOND
-from tidegate.plan.logical import EventTime, Filter, TableJoin, UnionAll, WatermarkOrigin, inputs
+from tidegate.plan.logical import EventTime, Filter, TableJoin, UnionAll, inputs
 from tidegate.plan.settings import Settings
 
 QUERY, DECLARED, OPTION, METADATA = "query", "declared", "option", "metadata"

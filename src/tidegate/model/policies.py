@@ -60,6 +60,16 @@ class TimeMode(StrEnum):
     PROCESSING = "processing"
 
 
+class WatermarkOrigin(StrEnum):
+    """What moves the watermark."""
+
+    ROWS = "rows"
+    EXPLICIT = "explicit"
+    UPSTREAM = "upstream"
+    CLOCK = "clock"
+    NONE = "none"
+
+
 class MissingEventTime(StrEnum):
     FALLBACK = "fallback"
     DIVERT = "divert"

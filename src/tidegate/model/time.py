@@ -12,6 +12,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MIN_EVENT_TIME_US = -62_135_596_800_000_000  # 0001-01-01T00:00:00Z
 MAX_EVENT_TIME_US = 253_402_300_799_999_999  # 9999-12-31T23:59:59.999999Z
 MAX_DURATION_US = MAX_EVENT_TIME_US - MIN_EVENT_TIME_US
+# Watermarks before there is one, and at the end of input: far enough from 64 bits for a few durations more.
+NEVER_US = -(1 << 62)
+FOREVER_US = 1 << 62
 
 MICROSECOND = 1
 MILLISECOND = 1_000

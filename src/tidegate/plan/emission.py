@@ -14,9 +14,10 @@ from tidegate.model.policies import (
     EmitMode,
     StreamKind,
     TimeMode,
+    WatermarkOrigin,
 )
 from tidegate.model.windows import Conditional, Counting, Sliding, Window
-from tidegate.plan.logical import EventTime, Logical, WatermarkOrigin, walk
+from tidegate.plan.logical import EventTime, Logical, walk
 from tidegate.sql.source import SourceText, Span
 from tidegate.sql.statements import Clauses
 from tidegate.sql.windows import WindowSyntax

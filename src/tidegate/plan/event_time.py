@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from tidegate.model.expressions import Expr, Field, substitute
 from tidegate.model.options import OptionValue
-from tidegate.model.policies import TimeMode
+from tidegate.model.policies import TimeMode, WatermarkOrigin
 from tidegate.model.types import Scalar
 from tidegate.plan.catalog import Catalog, SourceDef
 from tidegate.plan.expressions import CLOCK
@@ -27,7 +27,6 @@ from tidegate.plan.logical import (
     TableJoin,
     TimeStep,
     UnionAll,
-    WatermarkOrigin,
 )
 
 SOURCE_TIME = Field("$source_time", Scalar.TIMESTAMP)

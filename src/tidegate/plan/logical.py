@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from tidegate.model.expressions import Expr, Field, Named, SortKey
 from tidegate.model.options import OptionValue
-from tidegate.model.policies import Emit, StreamKind, TimeMode
+from tidegate.model.policies import Emit, StreamKind, TimeMode, WatermarkOrigin
 from tidegate.model.schema import Column, Schema, schema_of
 from tidegate.model.types import DataType, Scalar
 from tidegate.model.windows import Sliding, Window
@@ -33,16 +33,6 @@ class Rung(StrEnum):
 class TimeStep:
     rung: Rung
     expr: Expr | None
-
-
-class WatermarkOrigin(StrEnum):
-    """What moves the watermark."""
-
-    ROWS = "rows"
-    EXPLICIT = "explicit"
-    UPSTREAM = "upstream"
-    CLOCK = "clock"
-    NONE = "none"
 
 
 WINDOW_COLUMNS: dict[str, DataType] = {

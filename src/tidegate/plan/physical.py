@@ -13,11 +13,18 @@ from enum import StrEnum
 from tidegate.model.expressions import Expr, Field, Named, SortKey
 from tidegate.model.options import OptionValue
 from tidegate.model.partials import FinishSpec, PartialSpec
-from tidegate.model.policies import Emit, MissingEventTime, PreEpoch, StreamKind, TimeMode
+from tidegate.model.policies import (
+    Emit,
+    MissingEventTime,
+    PreEpoch,
+    StreamKind,
+    TimeMode,
+    WatermarkOrigin,
+)
 from tidegate.model.schema import Schema
 from tidegate.model.types import Scalar
 from tidegate.model.windows import Window
-from tidegate.plan.logical import NamedAggregate, Rung, WatermarkOrigin
+from tidegate.plan.logical import NamedAggregate, Rung
 
 TS = Field("$ts", Scalar.BIGINT)
 PANE = Field("$pane", Scalar.BIGINT)

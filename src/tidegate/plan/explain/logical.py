@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from tidegate.model.policies import WatermarkOrigin
 from tidegate.model.time import format_duration
 from tidegate.plan.display import (
     Names,
@@ -31,7 +32,6 @@ from tidegate.plan.logical import (
     TableJoin,
     TopN,
     UnionAll,
-    WatermarkOrigin,
     Windowed,
     inputs,
 )

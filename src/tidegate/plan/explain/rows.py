@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from tidegate.model.expressions import TRUE
-from tidegate.model.policies import PreEpoch
+from tidegate.model.policies import PreEpoch, WatermarkOrigin
 from tidegate.model.time import format_duration
 from tidegate.plan.display import show, show_name, show_named
 from tidegate.plan.explain.tree import Node, facts
-from tidegate.plan.logical import WatermarkOrigin
 from tidegate.plan.physical import Branch, Input, Routing, RowTime, Stage, StageKind, TableLookup
 from tidegate.plan.row_errors import NO_ERROR, error_of
 from tidegate.plan.row_sql import row_queries
