@@ -132,12 +132,15 @@ def on_spark(spark: SparkSession) -> Run:
 
 
 def _result(table: pa.Table) -> Result:
+    return Result(values_of(table), table.schema)
+
+
+def values_of(table: pa.Table) -> list[Row]:
     """Instants and days as integers, since Python's are narrower than ours."""
     columns = {name: _plain(table.column(name)) for name in table.column_names}
-    rows = [
+    return [
         dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
     ]
-    return Result(rows, table.schema)
 
 
 def _plain(column: pa.ChunkedArray) -> Sequence[Any]:
