@@ -18,7 +18,7 @@ from tidegate.kernel.arrow import Integers, conform, is_dense
 from tidegate.kernel.columns import Arrivals, Cells, Where
 from tidegate.kernel.dense import DenseCells, Folded
 from tidegate.kernel.halves import Halves
-from tidegate.kernel.hashing import hash_rows
+from tidegate.kernel.hashing import Lanes, hash_rows
 from tidegate.kernel.heap import HeapCells
 from tidegate.kernel.index import KeyIndex
 from tidegate.kernel.ordering import present
@@ -74,8 +74,18 @@ class GroupTable:
         """Take a partial batch in. The slot of each of its rows."""
         keys = [conform(batch.column(key.name), key.type) for key in self.keys]
         arrays = [conform(batch.column(name), kind) for name, kind in self._parts]
+        return self._take(hash_rows(keys, batch.num_rows), keys, arrays)
+
+    def absorb(self, other: "GroupTable") -> None:
+        """Take in all groups of a table with the same keys and columns; what `merge` would do with its partials."""
+        every = slice(0, len(other))
+        keys = [cells.read(every) for cells in other._key_cells]
+        arrays = [column.read(every) for column in other._columns]
+        self._take(other._index.lanes, keys, arrays)
+
+    def _take(self, lanes: Lanes, keys: Sequence[pa.Array], arrays: Sequence[pa.Array]) -> Integers:
         before = len(self)
-        slots, opened = self._index.slots(hash_rows(keys, batch.num_rows))
+        slots, opened = self._index.slots(lanes)
         if len(opened):
             self._open(keys, opened)
         if len(opened) == len(slots):
@@ -129,7 +139,7 @@ class GroupTable:
 
     @property
     def _may_repeat(self) -> bool:
-        return any(is_float(key.type) for key in self.keys)
+        return bool(self.specs or self.timed) and any(is_float(key.type) for key in self.keys)
 
     def _merge_rows(self, where: Where, arrays: Sequence[pa.Array]) -> None:
         arrivals = Arrivals(arrays)

@@ -54,6 +54,12 @@ def _absorb(lanes: Lanes, column: pa.Array) -> Lanes:
         absorbed = lanes
     elif _is_text(column.type):
         absorbed = _absorb_text(lanes, column)
+    elif pa.types.is_struct(column.type):
+        absorbed = lanes
+        for part in column.flatten():
+            absorbed = _absorb(absorbed, part)
+    elif pa.types.is_nested(column.type):
+        absorbed = _absorb_list(lanes, column)
     elif pa.types.is_decimal128(column.type):
         low, high = lanes_of(column)
         absorbed = _absorb_word(_absorb_word(lanes, low), high.view(np.uint64))
@@ -63,6 +69,24 @@ def _absorb(lanes: Lanes, column: pa.Array) -> Lanes:
         return absorbed
     nulls = tuple(_mixed(lane ^ secret) for lane, secret in zip(before, _NULL, strict=True))
     return np.where(valid, absorbed[0], nulls[0]), np.where(valid, absorbed[1], nulls[1])
+
+
+def _absorb_list(lanes: Lanes, column: pa.Array) -> Lanes:
+    """The length, and the sum over all elements of each mixed with its position."""
+    starts = np.frombuffer(column.buffers()[1], np.int32, count=column.offset + len(column) + 1)
+    starts = starts[column.offset :].astype(np.int64)
+    lengths = np.diff(starts)
+    lanes = _absorb_word(lanes, lengths.view(np.uint64))
+    inside = column.values.slice(starts[0], starts[-1] - starts[0])
+    place = np.arange(len(inside)) - np.repeat(starts[:-1] - starts[0], lengths)
+    elements = hash_rows([inside], len(inside))
+    absorbed = []
+    for lane, element, secret in zip(lanes, elements, _PLACE, strict=True):
+        salted = _mixed((place.view(np.uint64) * _FIRST) ^ secret)
+        sums = np.r_[np.uint64(0), np.cumsum(_mixed(element ^ salted), dtype=np.uint64)]
+        ends = starts - starts[0]
+        absorbed.append(_mixed(lane ^ (sums[ends[1:]] - sums[ends[:-1]])))
+    return absorbed[0], absorbed[1]
 
 
 def _is_text(kind: pa.DataType) -> bool:

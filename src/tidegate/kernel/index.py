@@ -50,6 +50,11 @@ class KeyIndex:
     def bytes(self) -> int:
         return int(self._cells.nbytes) + self._first.bytes + self._second.bytes
 
+    @property
+    def lanes(self) -> Lanes:
+        """The hashes of all groups, by slot."""
+        return self._first.values, self._second.values
+
     def slots(self, lanes: Lanes) -> tuple[Integers, Integers]:
         """The slot of each row, and the rows (ascending) that opened a slot; those slots follow one another."""
         found = self.find(lanes)

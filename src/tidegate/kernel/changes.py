@@ -1,0 +1,146 @@
+"""What is emitted: final rows, or the difference between what was there and what is there now.
+
+Decided here: nothing that was emitted is remembered. What was emitted of a window follows from its partials at that
+time, so two contents are finished, and their rows compared: a row that is gone is `-D`, a new one `+I` (in an upsert
+stream `+U`), another one `-U` `+U` (in an upsert stream `+U`), an equal one nothing. Removals come first, and `-U`
+stands directly before its `+U` (semantics §5). A group that has no value is reported once, until it has one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import pyarrow as pa
+
+from tidegate.kernel.arrow import Integers
+from tidegate.kernel.finishing import Finished
+from tidegate.kernel.hashing import hash_rows
+from tidegate.kernel.index import KeyIndex
+from tidegate.model.policies import FILTERED
+
+
+class Op(IntEnum):
+    INSERT = 0
+    BEFORE = 1
+    AFTER = 2
+    DELETE = 3
+
+
+OPS = pa.array(["+I", "-U", "+U", "-D"])
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Groups without a value, each with the code of the reason."""
+
+    units: pa.RecordBatch
+    codes: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """Rows, what they are of, and in upsert and changelog streams what each means (`Op`)."""
+
+    rows: pa.RecordBatch
+    units: pa.RecordBatch
+    ops: Integers | None
+    broken: Broken
+
+    @property
+    def signs(self) -> Integers:
+        """+1 and -1 of the rows, for who reads the stream."""
+        if self.ops is None:
+            return np.ones(self.rows.num_rows, np.int64)
+        return np.where((self.ops == Op.BEFORE) | (self.ops == Op.DELETE), -1, 1)
+
+
+def final(done: Finished) -> Emitted:
+    """Rows that nothing will replace."""
+    live = np.flatnonzero(done.live)
+    broken = _broken(done, done.codes > FILTERED)
+    if len(live) == len(done.codes):
+        return Emitted(done.values, done.units, None, broken)
+    rows = pa.array(live)
+    return Emitted(done.values.take(rows), done.units.take(rows), None, broken)
+
+
+def difference(before: Finished, after: Finished, *, changelog: bool) -> Emitted:
+    """From what was emitted last to what there is now."""
+    index = KeyIndex()
+    old = np.flatnonzero(before.live)
+    slots, _ = index.slots(_lanes(before.units))
+    place = np.full(len(slots) + 1, -1)
+    place[slots[old]] = old
+    found = index.find(_lanes(after.units))
+    matched = np.where(found >= 0, place[found], -1)
+    new = np.flatnonzero(after.live)
+    kept = matched[new]
+    removed = np.setdiff1d(old, kept)
+    unchanged = _equal(before.values, kept, after.values, new)
+    new, kept = new[~unchanged], kept[~unchanged]
+    sources, ops = _written(removed, new, kept, len(before.codes), changelog=changelog)
+    rows = pa.array(sources)
+    failed_before = np.full(len(slots) + 1, 0)
+    failed_before[slots] = before.codes
+    known = np.where(found >= 0, failed_before[found], 0)
+    broken = _broken(after, (after.codes > FILTERED) & (known != after.codes))
+    return Emitted(
+        pa.concat_batches([before.values, after.values]).take(rows),
+        pa.concat_batches([before.units, after.units]).take(rows),
+        ops,
+        broken,
+    )
+
+
+def _written(
+    removed: Integers, new: Integers, kept: Integers, offset: int, *, changelog: bool
+) -> tuple[Integers, Integers]:
+    """Which rows are written (those of `after` behind those of `before`), and as what."""
+    deleted = np.full(len(removed), Op.DELETE)
+    if not changelog:
+        return np.concatenate([removed, new + offset]), np.concatenate(
+            [deleted, np.full(len(new), Op.AFTER)]
+        )
+    corrected = kept >= 0
+    pairs = np.stack([kept, new + offset], axis=1).ravel()
+    ops = np.where(corrected[:, None], [[Op.BEFORE, Op.AFTER]], [[-1, Op.INSERT]]).ravel()
+    wanted = ops >= 0
+    return np.concatenate([removed, pairs[wanted]]), np.concatenate([deleted, ops[wanted]])
+
+
+def _equal(
+    before: pa.RecordBatch, kept: Integers, after: pa.RecordBatch, new: Integers
+) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which of the new rows stand in the place of an equal one."""
+    both = np.flatnonzero(kept >= 0)
+    one = _lanes(before.take(pa.array(kept[both])))
+    other = _lanes(after.take(pa.array(new[both])))
+    same = np.zeros(len(new), bool)
+    same[both] = (one[0] == other[0]) & (one[1] == other[1])
+    return same
+
+
+def _broken(done: Finished, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Broken:
+    rows = np.flatnonzero(which)
+    return Broken(done.units.take(pa.array(rows)), done.codes[rows])
+
+
+def _lanes(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    return hash_rows(batch.columns, batch.num_rows)
+
+
+def together(parts: Sequence[Emitted]) -> Emitted:
+    """Several emissions of one stage, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    ops = [part.ops for part in parts if part.ops is not None]
+    return Emitted(
+        pa.concat_batches([part.rows for part in parts]),
+        pa.concat_batches([part.units for part in parts]),
+        np.concatenate(ops) if ops else None,
+        Broken(
+            pa.concat_batches([part.broken.units for part in parts]),
+            np.concatenate([part.broken.codes for part in parts]),
+        ),
+    )

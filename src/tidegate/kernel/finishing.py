@@ -1,0 +1,184 @@
+"""From the contents of windows to the rows that would be emitted of them.
+
+In: contents (`panes.py`): partials with the edges of their windows. Out: `Finished`: for each group its output columns,
+and what became of it: to be emitted, left out by HAVING or Top-N, or failed, with the reason. Decided here: in which
+order that happens (aggregates, HAVING, Top-N, output), so that a row which nobody sees cannot fail. Expressions over
+aggregates are the engine's SQL, as those over rows are; where a query only names keys, aggregates and window columns,
+nothing is left for SQL to do.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from tidegate.kernel.arrow import Integers, Mask, array_of, arrow_type, conform, numbers
+from tidegate.kernel.finish import finish
+from tidegate.kernel.hashing import hash_rows
+from tidegate.kernel.identity import window_ids
+from tidegate.kernel.index import KeyIndex
+from tidegate.kernel.lists import flattened
+from tidegate.kernel.panes import WINDOW_END, WINDOW_START
+from tidegate.kernel.ranking import Direction, first_of_each
+from tidegate.model.expressions import Field
+from tidegate.model.partials import FinishSpec
+from tidegate.model.policies import AGGREGATED, DISPOSITION, FILTERED, Reason
+from tidegate.model.schema import Schema
+from tidegate.model.types import Scalar
+
+ROW, CODE, OUTPUT_CODE = "$row", "$code", "$output_code"
+WINDOW_TIME, WINDOW_ID = "$window_time", "$window_id"
+ARRIVAL, TS = "$arrival", "$ts"
+_OVERFLOW = DISPOSITION[Reason.OVERFLOW]
+_INSTANT = arrow_type(Scalar.TIMESTAMP)
+
+
+class Projection(Protocol):
+    """Runs a query's expressions over aggregates: `$row`, `$code`, `$output_code`, sort keys, output columns."""
+
+    def __call__(self, groups: pa.RecordBatch) -> pa.RecordBatch: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputSpec:
+    """`reads` are the columns that the projection needs; `plain` pairs output columns with fields where it is not needed.
+
+    `rows`: the place of the partial that holds whole rows, for windows without aggregates. `sort` names the fields of
+    the sort keys if `plain`.
+    """
+
+    plan_id: str
+    keys: tuple[Field, ...]
+    aggregates: tuple[tuple[str, FinishSpec], ...]
+    reads: frozenset[str]
+    schema: Schema
+    plain: tuple[tuple[str, str], ...] | None = None
+    sort: tuple[str, ...] = ()
+    directions: tuple[Direction, ...] = ()
+    limit: int | None = None
+    rows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """`units` say which window and group (or row) each is of; `codes` are those of `model/policies.py`."""
+
+    units: pa.RecordBatch
+    codes: Integers
+    values: pa.RecordBatch
+
+    @property
+    def live(self) -> Mask:
+        live: Mask = self.codes == AGGREGATED
+        return live
+
+
+@dataclass(frozen=True, slots=True)
+class Finisher:
+    spec: OutputSpec
+    project: Projection | None
+
+    def __call__(self, contents: pa.RecordBatch) -> Finished:
+        if self.spec.rows is not None:
+            contents = _exploded(contents, self.spec.rows)
+        groups, overflow = self._groups(contents)
+        codes = np.where(overflow, _OVERFLOW, AGGREGATED)
+        units = contents.select(self._unit_names(contents))
+        if self.spec.plain is not None:
+            sort = [groups[name] for name in self.spec.sort]
+            values = [groups[field] for _, field in self.spec.plain]
+            codes = self._limited(codes, sort, units)
+            return Finished(units, codes, self._values(values))
+        made = self._projected(groups, contents.num_rows)
+        failed, failed_output = (numbers(made.column(name)).values for name in (CODE, OUTPUT_CODE))
+        codes = np.where(codes == AGGREGATED, failed, codes)
+        sort = [made.column(f"$s{place}") for place in range(len(self.spec.directions))]
+        codes = self._limited(codes, sort, units)
+        codes = np.where(codes == AGGREGATED, failed_output, codes)
+        values = [made.column(column.name) for column in self.spec.schema]
+        return Finished(units, codes, self._values(values))
+
+    def _groups(self, contents: pa.RecordBatch) -> tuple[Mapping[str, pa.Array], Mask]:
+        """Everything that expressions may read of each group, and where an aggregate has left its type."""
+        overflow = np.zeros(contents.num_rows, bool)
+        columns = {
+            name: contents.column(name) for name in contents.schema.names if name in self.spec.reads
+        }
+        columns.update(self._window_columns(contents))
+        for name, spec in self.spec.aggregates:
+            done = finish(spec, contents)
+            columns[name] = done.values
+            if done.overflow is not None:
+                overflow |= done.overflow
+        return columns, overflow
+
+    def _window_columns(self, contents: pa.RecordBatch) -> Mapping[str, pa.Array]:
+        starts, ends = contents.column(WINDOW_START), contents.column(WINDOW_END)
+        made = {}
+        for name, edge, back in (
+            (WINDOW_START, starts, 0),
+            (WINDOW_END, ends, 0),
+            (WINDOW_TIME, ends, 1),
+        ):
+            if name in self.spec.reads:
+                found = numbers(edge)
+                made[name] = array_of(found.values - back, found.valid, _INSTANT)
+        if WINDOW_ID in self.spec.reads:
+            made[WINDOW_ID] = window_ids(self.spec.plan_id, starts, ends)
+        return made
+
+    def _projected(self, groups: Mapping[str, pa.Array], count: int) -> pa.RecordBatch:
+        assert self.project is not None
+        needed = {name: array for name, array in groups.items() if name in self.spec.reads}
+        numbered = {ROW: array_of(np.arange(count), None, pa.int64()), **needed}
+        made = self.project(pa.RecordBatch.from_arrays([*numbered.values()], names=[*numbered]))
+        rows = numbers(made.column(ROW)).values
+        if (rows[1:] < rows[:-1]).any():
+            made = made.take(pa.array(np.argsort(rows)))
+        return made
+
+    def _limited(
+        self, codes: Integers, sort: Sequence[pa.Array], units: pa.RecordBatch
+    ) -> Integers:
+        """Top-N: what is not among the first of its window is left out."""
+        if self.spec.limit is None:
+            return codes
+        rows = np.flatnonzero(codes == AGGREGATED)
+        picked = pa.array(rows)
+        windows, _ = KeyIndex().slots(_lanes(units.select([WINDOW_START, WINDOW_END]).take(picked)))
+        keys = list(zip([array.take(picked) for array in sort], self.spec.directions, strict=True))
+        ties = [column.take(picked) for column in units.columns[2:]]
+        chosen = first_of_each(windows, keys, ties, self.spec.limit)
+        codes = codes.copy()
+        codes[rows[~chosen]] = FILTERED
+        return codes
+
+    def _unit_names(self, contents: pa.RecordBatch) -> list[str]:
+        rest = [TS, ARRIVAL] if self.spec.rows is not None else [key.name for key in self.spec.keys]
+        return [WINDOW_START, WINDOW_END, *rest]
+
+    def _values(self, arrays: Sequence[pa.Array]) -> pa.RecordBatch:
+        columns = [
+            conform(array, column.type)
+            for array, column in zip(arrays, self.spec.schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, names=list(self.spec.schema.names))
+
+
+def _lanes(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    return hash_rows(batch.columns, batch.num_rows)
+
+
+def _exploded(contents: pa.RecordBatch, name: str) -> pa.RecordBatch:
+    """One row per row that is kept, by time and arrival within each window."""
+    owners, structs = flattened(contents.column(name))
+    names = [field.name for field in structs.type]
+    fields = dict(zip(names, structs.flatten(), strict=True))
+    order = np.lexsort([*(numbers(fields[key]).values for key in (ARRIVAL, TS)), owners])
+    edges = contents.select([WINDOW_START, WINDOW_END]).take(pa.array(owners[order]))
+    inside = [fields[key].take(pa.array(order)) for key in names]
+    return pa.RecordBatch.from_arrays(
+        [*edges.columns, *inside], names=[WINDOW_START, WINDOW_END, *names]
+    )

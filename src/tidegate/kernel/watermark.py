@@ -1,0 +1,117 @@
+"""Watermarks: one for each input of a stage, and their minimum, which is the stage's own.
+
+Decided here: what moves a watermark, and that nothing pulls it back. A batch is judged by what held when it began
+(`begin`), and moves it only afterwards (`advance`), so the order of rows inside a batch means nothing. An input that
+has been silent for its timeout is left out of the minimum; where all are silent, nothing moves.
+
+>>> one = InputTime(origin=WatermarkOrigin.ROWS, lag_us=5)
+>>> watermark = StageWatermark([one, one])
+>>> watermark.begin(0) == NEVER_US
+True
+>>> watermark.clocks[0].saw(rows=3, latest_us=20, now_us=0)
+>>> watermark.advance(0) == NEVER_US  # the other input has said nothing
+True
+>>> watermark.clocks[1].saw(rows=1, latest_us=12, now_us=0)
+>>> watermark.advance(0)
+7
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidegate.model.policies import WatermarkOrigin
+from tidegate.model.time import FOREVER_US, NEVER_US
+
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputTime:
+    """`processing`: rows of the input have the clock's time."""
+
+    origin: WatermarkOrigin
+    lag_us: int = 0
+    idle_timeout_us: int | None = None
+    processing: bool = False
+
+
+@dataclass(slots=True)
+class InputClock:
+    """One input. `heard_us`: the clock when it last had rows, or was opened."""
+
+    time: InputTime
+    heard_us: int = 0
+    watermark_us: int = NEVER_US
+    latest_us: int = NEVER_US
+
+    def saw(self, *, rows: int, latest_us: int | None, now_us: int) -> None:
+        """Rows have come, whatever became of them; `latest_us` is the latest time that counts."""
+        if rows:
+            self.heard_us = max(self.heard_us, now_us)
+        if latest_us is not None:
+            self.latest_us = max(self.latest_us, latest_us)
+
+    def advance(self, now_us: int, *, explicit_us: int, upstream_us: int) -> None:
+        match self.time.origin:
+            case WatermarkOrigin.CLOCK:
+                reached = now_us
+            case WatermarkOrigin.UPSTREAM:
+                reached = upstream_us
+            case WatermarkOrigin.ROWS:
+                reached = max(explicit_us, self.latest_us - self.time.lag_us)
+            case WatermarkOrigin.EXPLICIT | WatermarkOrigin.NONE:
+                reached = explicit_us
+        self.watermark_us = max(self.watermark_us, reached)
+
+    def is_idle(self, now_us: int) -> bool:
+        timeout = self.time.idle_timeout_us
+        return timeout is not None and now_us - self.heard_us >= timeout
+
+
+@dataclass(slots=True)
+class StageWatermark:
+    """All inputs of a stage. `at_us` is the minimum."""
+
+    clocks: list[InputClock]
+    at_us: int = field(default=NEVER_US, init=False)
+
+    def __init__(self, inputs: Sequence[InputTime], *, since_us: int = 0) -> None:
+        self.clocks = [InputClock(time, since_us) for time in inputs]
+        self.at_us = NEVER_US
+
+    def begin(self, now_us: int) -> int:
+        """The watermark that a batch is judged by."""
+        if any(clock.time.processing for clock in self.clocks):
+            self.at_us = max(self.at_us, now_us)
+        return self.at_us
+
+    def advance(
+        self,
+        now_us: int,
+        *,
+        explicit_us: Mapping[int, int] | None = None,
+        upstream_us: Mapping[int, int] | None = None,
+        ended: bool = False,
+    ) -> int:
+        """After a batch; watermarks that were set or come from other stages are by the number of the input."""
+        for number, clock in enumerate(self.clocks):
+            clock.advance(
+                now_us,
+                explicit_us=(explicit_us or {}).get(number, NEVER_US),
+                upstream_us=(upstream_us or {}).get(number, NEVER_US),
+            )
+        active = [clock.watermark_us for clock in self.clocks if not clock.is_idle(now_us)]
+        least = min(active) if active else self.at_us
+        self.at_us = FOREVER_US if ended else max(self.at_us, least)
+        return self.at_us
+
+    def facts(self) -> Facts:
+        """What must be remembered."""
+        inputs = [[clock.watermark_us, clock.latest_us, clock.heard_us] for clock in self.clocks]
+        return {"at": self.at_us, "inputs": inputs}
+
+    def restore(self, facts: Facts) -> None:
+        self.at_us = facts["at"]
+        for clock, known in zip(self.clocks, facts["inputs"], strict=True):
+            clock.watermark_us, clock.latest_us, clock.heard_us = known
