@@ -351,7 +351,7 @@ GOLDEN = {
     TUMBLE: "41fdb9009b6f6dc8",
     f"{TUMBLE} EMIT CHANGES": "4a2520ca15e6b3bc",
     ONE_WINDOW["hopping"][0]: "014f411ca9a78aa7",
-    ONE_WINDOW["session"][0]: "d54b5616df5645e0",
+    ONE_WINDOW["session"][0]: "c8b21184aced5093",
     ONE_WINDOW["sliding"][0]: "a96f4383ad0ff0cf",
     ONE_WINDOW["over"][0]: "38901465eabeb1d5",
     JOIN.format(t="t", s="s"): "2c28c5dbcb834f4e",

@@ -13,7 +13,6 @@ from tidegate.model.relations import (
     NamedPartial,
     Relation,
     Scan,
-    Sessionize,
 )
 from tidegate.model.types import Scalar
 from tidegate.sql.functions.signature import Engine
@@ -71,16 +70,6 @@ def test_float_keys_are_grouped_by_value() -> None:
     assert made.count("(nanvl(\"x\", CAST('NaN' AS DOUBLE)) + 0.0e0)") == 2
     assert made.count('AS REAL) AS "r"') == 1
     assert flat(Group(ROWS, keys, (COUNT,)), Engine.SPARK).endswith("GROUP BY `x`, `r`")
-
-
-@pytest.mark.parametrize(("inclusive", "near"), [(False, "< 5"), (True, "<= 5")])
-def test_sessions_are_gaps_and_islands(inclusive: bool, near: str) -> None:
-    made = flat(Sessionize(ROWS, keys=(A,), time=B, gap_us=5, inclusive=inclusive, number="s"))
-    window = 'PARTITION BY "a" ORDER BY "b"'
-    assert f'CASE WHEN "b" - lag("b") OVER ({window}) {near} THEN 0 ELSE 1 END AS "$begins"' in made
-    assert (
-        f'sum("$begins") OVER ({window} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)' in made
-    )
 
 
 def test_shared_parts_are_computed_below() -> None:

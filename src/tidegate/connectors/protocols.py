@@ -1,9 +1,9 @@
-"""What the engines know of the outside: sources that can be asked for the same rows again, sinks that can be written again.
+"""What the engines know of the outside: sources that give the same rows again, sinks that take the same epoch again.
 
-Decided here: a source is read in ranges. `latest` says where the next range ends, which the engine writes down before it
-reads; `read` gives the rows of a range, the same ones whenever it is asked. So a crash between the two repeats an epoch
-instead of losing or doubling it. Offsets are plain JSON, opaque to the engine. A sink takes all rows of an epoch at once,
-and taking the same epoch again replaces what it took before.
+Decided here: a source is read in ranges. `latest` says where the next range ends, which the engine writes down before
+it reads; `read` gives the rows of a range, the same ones whenever it is asked. So a crash between the two repeats an
+epoch instead of losing or doubling it. Offsets are plain JSON, opaque to the engine. A sink takes all rows of an epoch
+at once, and taking the same epoch again replaces what it took before.
 """
 
 from collections.abc import Mapping

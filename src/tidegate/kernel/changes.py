@@ -126,7 +126,7 @@ def _broken(done: Finished, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]")
     return Broken(done.units.take(pa.array(rows)), done.codes[rows])
 
 
-def _lanes(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _lanes(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
     return hash_rows(batch.columns, batch.num_rows)
 
 

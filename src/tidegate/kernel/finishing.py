@@ -43,7 +43,7 @@ class Projection(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSpec:
-    """`reads` are the columns that the projection needs; `plain` pairs output columns with fields where it is not needed.
+    """`reads` are the columns that the projection needs; `plain` pairs output columns with fields that they just are.
 
     `rows`: the place of the partial that holds whole rows, for windows without aggregates. `sort` names the fields of
     the sort keys if `plain`.
@@ -167,7 +167,7 @@ class Finisher:
         return pa.RecordBatch.from_arrays(columns, names=list(self.spec.schema.names))
 
 
-def _lanes(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _lanes(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
     return hash_rows(batch.columns, batch.num_rows)
 
 

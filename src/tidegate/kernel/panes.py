@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from tidegate.kernel.arrow import Integers, array_of, conform, numbers
+from tidegate.kernel.arrow import Integers, Mask, array_of, conform, numbers
 from tidegate.kernel.groups import ROWS, GroupTable
 from tidegate.kernel.spans import Grid, SharedGrid, Span
 from tidegate.model.expressions import Field
@@ -27,7 +27,10 @@ _MANY = 8
 
 
 class PaneStore:
-    """`unit_fields` say what changes are about: a group in a window, given by its panes."""
+    """`unit_fields` say what changes are about: a group in a window, or, `by_window`, a window; given by its panes.
+
+    Windows that were `turned_away` have no contents.
+    """
 
     def __init__(
         self,
@@ -37,9 +40,11 @@ class PaneStore:
         *,
         timed: bool,
         brought_start: str | None = None,
+        by_window: bool = False,
     ) -> None:
         self.grid, self.keys = grid, tuple(keys)
-        self.unit_fields = (FIRST, END, *self.keys)
+        self.unit_fields = (FIRST, END) if by_window else (FIRST, END, *self.keys)
+        self.turned_away: set[Span] = set()
         self._specs, self._timed, self._brought_start = tuple(specs), timed, brought_start
         self._tables: dict[int, GroupTable] = {}
         self._unions: dict[tuple[int, int], GroupTable] = {}
@@ -60,7 +65,7 @@ class PaneStore:
 
     def spans(self) -> set[Span]:
         """All windows over the panes."""
-        return {span for pane in self._tables for span in self.grid.over(pane)}
+        return {span for pane in self._tables for span in self.grid.over(pane)} - self.turned_away
 
     def partials(self) -> pa.RecordBatch:
         """Everything, as it could arrive."""
@@ -85,6 +90,8 @@ class PaneStore:
 
     def drop(self, upto_us: int) -> list[GroupTable]:
         """Forget the panes that no window needs any more."""
+        ended = {span for span in self.turned_away if self.grid.end_us(span) <= upto_us}
+        self.turned_away -= ended
         done = [pane for pane in self._tables if self.grid.is_done(pane, upto_us)]
         for pane in done:
             self._forget_unions(pane)
@@ -99,10 +106,11 @@ class PaneStore:
 
     # What windows hold
 
-    def closing(self, *, after_us: int, upto_us: int) -> Iterator[tuple[Span, pa.RecordBatch]]:
-        """Windows that end in (after, upto], with their contents."""
+    def closing(self, *, after_us: int, upto_us: int) -> Iterator[pa.RecordBatch]:
+        """The contents of windows that end in (after, upto], by their ends."""
         for span in self.grid.closing(sorted(self._tables), after_us=after_us, upto_us=upto_us):
-            yield span, self.whole(span)
+            if span not in self.turned_away:
+                yield self.whole(span)
 
     def whole(self, span: Span) -> pa.RecordBatch:
         """All groups of a window."""
@@ -112,23 +120,40 @@ class PaneStore:
 
     def of(self, units: pa.RecordBatch) -> pa.RecordBatch:
         """The groups in windows that the units name, as far as they exist."""
-        parts = [self._contents(span, self._of_span(span, rows)) for span, rows in by_span(units)]
+        parts = [self._unit_contents(span, rows) for span, rows in by_span(units)]
         return pa.concat_batches(parts) if parts else self._nothing()
+
+    def _unit_contents(self, span: Span, units: pa.RecordBatch) -> pa.RecordBatch:
+        if len(self.unit_fields) == len((FIRST, END)):
+            return self.whole(span)
+        return self._contents(span, self._of_span(span, units))
 
     def touched(self, batch: pa.RecordBatch, *, after_us: int) -> pa.RecordBatch:
         """The units that a batch is about, in windows that end later than that; some may be there twice."""
         found = []
-        for pane, rows in by_pane(batch.select([PANE, *(key.name for key in self.keys)])):
+        names = [field.name for field in self.unit_fields[2:]]
+        for pane, group in by_pane(batch.select([PANE, *names])):
+            rows = group if names else group.slice(0, 1)
             for span in self.grid.over(pane):
-                if self.grid.end_us(span) > after_us:
+                if self.grid.end_us(span) > after_us and span not in self.turned_away:
                     found.append(_with_columns(rows, {FIRST.name: span.first, END.name: span.end}))
         return pa.concat_batches(found) if found else self._no_units()
 
+    def ended(self, units: pa.RecordBatch, upto_us: int) -> Mask:
+        """Units whose windows have ended by then."""
+        ends, places = np.unique(numbers(units.column(END.name)).values, return_inverse=True)
+        ended = [self.grid.end_us(Span(end - 1, end)) <= upto_us for end in ends.tolist()]
+        gone: Mask = np.array(ended, bool)[places]
+        return gone
+
     def _of_span(self, span: Span, units: pa.RecordBatch) -> pa.RecordBatch:
+        tables = list(self._parts(span))
+        parts = [table.partials(_known(table.find(units))) for table in tables]
+        if len(parts) == 1:
+            return parts[0]
         found = self._new()
-        for table in self._parts(span):
-            slots = table.find(units)
-            found.merge(table.partials(np.unique(slots[slots >= 0])))
+        for part in parts:
+            found.merge(part)
         return found.partials()
 
     def _parts(self, span: Span) -> Iterator[GroupTable]:
@@ -186,10 +211,12 @@ class PaneStore:
         return self._contents(Span(0, 1), self._new().partials())
 
     def _no_units(self) -> pa.RecordBatch:
-        names = [key.name for key in self.keys]
-        return _with_columns(
-            self.partials().slice(0, 0).select([PANE, *names]), {FIRST.name: 0, END.name: 1}
-        )
+        names = [field.name for field in self.unit_fields[2:]]
+        return _with_columns(self._new().partials().select(names), {FIRST.name: 0, END.name: 1})
+
+
+def _known(slots: Integers) -> Integers:
+    return np.unique(slots[slots >= 0])
 
 
 def by_pane(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:

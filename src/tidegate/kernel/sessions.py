@@ -276,6 +276,10 @@ class SessionStore:
     def touched(self, batch: pa.RecordBatch, *, after_us: int) -> pa.RecordBatch:
         return _counted(batch, self.keys)
 
+    def ended(self, units: pa.RecordBatch, upto_us: int) -> Mask:
+        """No group has had its last session."""
+        return np.zeros(units.num_rows, bool)
+
     def _ends_us(self, sessions: Integers) -> Integers:
         ends: Integers = self._last.values[sessions] + self.window.gap_us
         return ends

@@ -6,7 +6,15 @@ division; instants before 1970 need no case of their own.
 """
 
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
-from tidegate.model.windows import Cumulating, Hopping, Session, Sliding, Tumbling
+from tidegate.model.windows import (
+    Cumulating,
+    Hopping,
+    Inherited,
+    Session,
+    Sliding,
+    TimeWindow,
+    Tumbling,
+)
 
 NO_PANES = 0  # the pane of every row where a query has no window
 
@@ -40,7 +48,7 @@ def floor_us(instant_us: int, width_us: int, offset_us: int) -> int:
 
 
 def open_from_us(
-    window: Tumbling | Hopping | Cumulating | Session | Sliding,
+    window: TimeWindow | Inherited,
     *,
     watermark_us: int,
     lateness_us: int,
@@ -48,8 +56,8 @@ def open_from_us(
     """The earliest event time that some window is still open for.
 
     A window with end E is closed when the watermark has reached E + lateness; a sliding trigger has passed only when
-    the watermark is beyond it. For sessions the bound is that of a row alone: whether it joins a session that is still
-    open, the kernel sees.
+    the watermark is beyond it. An inherited window ends one microsecond after the instant of its rows. For sessions
+    there is no bound: whether a row joins a session that is still open, the kernel sees.
 
     >>> open_from_us(Tumbling(size_us=10), watermark_us=20, lateness_us=0)
     20
@@ -70,4 +78,6 @@ def open_from_us(
             edge = MIN_EVENT_TIME_US
         case Sliding(lookahead_us=lookahead):
             edge = horizon - (lookahead or 0)
+        case Inherited():
+            edge = horizon
     return min(max(edge, MIN_EVENT_TIME_US), MAX_EVENT_TIME_US + 1)

@@ -67,19 +67,4 @@ class Group:
     partials: tuple[NamedPartial, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sessionize:
-    """Numbers in `number` the runs of rows with equal keys, each less than `gap_us` after the one before.
-
-    `inclusive`: or exactly that.
-    """
-
-    input: "Relation"
-    keys: tuple[Field, ...]
-    time: Field
-    gap_us: int
-    inclusive: bool
-    number: str
-
-
-Relation = Scan | Derive | Keep | Lookup | Expand | Group | Sessionize
+Relation = Scan | Derive | Keep | Lookup | Expand | Group

@@ -29,7 +29,6 @@ from tidegate.plan.logical import NamedAggregate, Rung
 TS = Field("$ts", Scalar.BIGINT)
 PANE = Field("$pane", Scalar.BIGINT)
 CODE = Field("$code", Scalar.BIGINT)
-SESSION = Field("$session", Scalar.BIGINT)
 
 
 class InputKind(StrEnum):

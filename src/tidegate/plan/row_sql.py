@@ -41,14 +41,12 @@ from tidegate.model.relations import (
     NamedPartial,
     Relation,
     Scan,
-    Sessionize,
 )
 from tidegate.model.types import Scalar
 from tidegate.model.windows import Hopping, Session
 from tidegate.plan.physical import (
     CODE,
     PANE,
-    SESSION,
     TS,
     Branch,
     Input,
@@ -61,7 +59,6 @@ from tidegate.plan.physical import (
 from tidegate.plan.row_verdict import LATEST, OPEN_FROM, STAMPED, Verdict, verdict_of
 
 COPY = Field("$copy", Scalar.BIGINT)
-SESSION_TS = Field("$session_ts", Scalar.BIGINT)
 BATCH = "$batch"
 
 __all__ = ["BATCH", "LATEST", "OPEN_FROM", "RowQueries", "row_queries", "used_columns"]
@@ -93,9 +90,7 @@ class _RowSql:
         )
         if self.stage.kind is StageKind.STATELESS or self.stage.routing is Routing.ROWS:
             return Derive(prepared, (Named(CODE.name, self.verdict.code), *self._passed_on()))
-        if isinstance(self.stage.window, Session):
-            return self._session_partials(prepared)
-        return self._pane_partials(prepared)
+        return self._partial_groups(prepared)
 
     def _passed_on(self) -> Iterator[Named]:
         """Everything of a row that is needed above; stateless rows keep no time."""
@@ -136,7 +131,7 @@ class _RowSql:
         inherited = (field for field, _ in self.stage.inherited)
         return tuple(dict.fromkeys((*self.stage.keys, *self.stage.partition_by, *inherited)))
 
-    def _pane_partials(self, prepared: Relation) -> Relation:
+    def _partial_groups(self, prepared: Relation) -> Relation:
         panes = self.stage.panes
         if panes is None or panes.copies == 1:
             paned = Derive(prepared, (Named(PANE.name, self._pane()), *self._passed_on()))
@@ -174,37 +169,15 @@ class _RowSql:
             return number
         return call("$shift", number, _opposite(COPY), type=Scalar.BIGINT)
 
-    def _session_partials(self, prepared: Relation) -> Relation:
-        """Rows that are not aggregated all get one time, and so are one run per group."""
-        window = self.stage.window
-        assert isinstance(window, Session)
-        good = Case(((self.verdict.good, TS),), bigint(0), Scalar.BIGINT)
-        made = (Named(CODE.name, self.verdict.code), Named(SESSION_TS.name, good))
-        keys = (CODE, *self._keys)
-        numbered = Sessionize(
-            Derive(prepared, (*made, *self._passed_on())),
-            keys=keys,
-            time=SESSION_TS,
-            gap_us=window.gap_us,
-            inclusive=window.inclusive,
-            number=SESSION.name,
-        )
-        first = PartialSpec(
-            op=PartialOp.MIN, args=(TS,), filter=None, type=Scalar.BIGINT, merge=Merge.MIN
-        )
-        return Group(
-            numbered, (*keys, SESSION), (NamedPartial("$first_ts", first), *self._partials())
-        )
-
     def _partials(self) -> Iterator[NamedPartial]:
-        """Row count and latest event time of every group, then the columns of the aggregates."""
+        """What every group has: row count, times, rows that the clock stamped. Then the columns of the aggregates."""
         yield NamedPartial("$rows", _rows_where(None))
         if self.verdict.timed:
             own = None if self.verdict.moves == TRUE else self.verdict.moves
-            latest = PartialSpec(
-                op=PartialOp.MAX, args=(TS,), filter=own, type=Scalar.BIGINT, merge=Merge.MAX
-            )
-            yield NamedPartial("$max_ts", latest)
+            yield NamedPartial("$max_ts", _latest(own))
+        if isinstance(self.stage.window, Session):
+            yield NamedPartial("$first_ts", _earliest(TS))
+            yield NamedPartial("$last_ts", _latest(None))
         if self.verdict.stamps:
             yield NamedPartial("$stamped_rows", _rows_where(STAMPED))
         for place, spec in enumerate(self.stage.partials):
@@ -214,6 +187,18 @@ class _RowSql:
 def _rows_where(condition: Expr | None) -> PartialSpec:
     return PartialSpec(
         op=PartialOp.ROWS, args=(), filter=condition, type=Scalar.BIGINT, merge=Merge.ADD
+    )
+
+
+def _earliest(number: Field) -> PartialSpec:
+    return PartialSpec(
+        op=PartialOp.MIN, args=(number,), filter=None, type=Scalar.BIGINT, merge=Merge.MIN
+    )
+
+
+def _latest(condition: Expr | None) -> PartialSpec:
+    return PartialSpec(
+        op=PartialOp.MAX, args=(TS,), filter=condition, type=Scalar.BIGINT, merge=Merge.MAX
     )
 
 

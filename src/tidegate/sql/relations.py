@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from tidegate.model.expressions import Case, Expr, Field, Named, fields_of
-from tidegate.model.relations import Derive, Expand, Group, Keep, Lookup, Relation, Scan, Sessionize
+from tidegate.model.relations import Derive, Expand, Group, Keep, Lookup, Relation, Scan
 from tidegate.model.types import is_float
 from tidegate.sql.functions.ordering import datafusion_order_key
 from tidegate.sql.functions.signature import Engine
@@ -59,8 +59,6 @@ class _Renderer:
                 return _statement([["*"]], self._from(relation))
             case Group():
                 return self._group(relation)
-            case Sessionize():
-                return self._sessionize(relation)
             case _:
                 assert_never(relation)
 
@@ -143,17 +141,3 @@ class _Renderer:
             *before, last = render_partial(named.spec, self.engine, self.values)
             items.append([*before, f"{last} AS {self._quoted(named.name)}"])
         return [*_statement(items, self._from(group.input)), f"GROUP BY {', '.join(keys)}"]
-
-    def _sessionize(self, node: Sessionize) -> Lines:
-        """Gaps and islands: a row begins a run unless the one before it, of the same keys, is near enough."""
-        time, begins = self._quoted(node.time.name), self._quoted("$begins")
-        keys = ", ".join(map(self._key, node.keys))
-        window = f"PARTITION BY {keys} ORDER BY {time}"
-        near = (
-            f"{time} - lag({time}) OVER ({window}) {'<=' if node.inclusive else '<'} {node.gap_us}"
-        )
-        marks = f"CASE WHEN {near} THEN 0 ELSE 1 END AS {begins}"
-        frame = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
-        number = f"sum({begins}) OVER ({window} {frame}) AS {self._quoted(node.number)}"
-        marked = _statement([["*"], [marks]], self._from(node.input))
-        return _statement([["*"], [number]], _behind("FROM", self._nested(marked)))

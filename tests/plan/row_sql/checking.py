@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from tests.plan.row_sql import naive
 from tests.plan.row_sql.evaluation import Row, evaluate
-from tests.plan.row_sql.oracle import Answer, Judged, canonical, group_of, sessions, windows_of
+from tests.plan.row_sql.oracle import Answer, Judged, canonical, group_of, windows_of
 from tests.sql.functions.harness import arrow_type_fits
 from tidegate.model.grid import pane_start_us
 from tidegate.model.partials import PartialOp, PartialSpec
@@ -38,10 +38,8 @@ def check(
 
 
 def expected_groups(stage: Stage, answer: Answer) -> Groups:
-    """Rows to be aggregated by (start of pane or first row of session, keys)."""
+    """Rows to be aggregated by (start of pane, keys)."""
     groups: Groups = {}
-    if isinstance(stage.window, Session):
-        return _session_groups(stage, stage.window, answer)
     for row in answer.of(code=AGGREGATED):
         for start in _pane_starts(stage, row):
             groups.setdefault((start, *group_of(stage, row)), []).append(row)
@@ -59,24 +57,9 @@ def _pane_starts(stage: Stage, row: Judged) -> list[int]:
     return [(row.ts - panes.offset_us) // panes.width_us * panes.width_us + panes.offset_us]
 
 
-def _session_groups(stage: Stage, window: Session, answer: Answer) -> Groups:
-    by_keys: dict[tuple[Any, ...], list[Judged]] = {}
-    for row in answer.of(code=AGGREGATED):
-        by_keys.setdefault(group_of(stage, row), []).append(row)
-    groups: Groups = {}
-    for keys, rows in by_keys.items():
-        times = [row.ts for row in rows if row.ts is not None]
-        for run in sessions(times, window.gap_us, inclusive=window.inclusive):
-            inside = [row for row in rows if row.ts is not None and run[0] <= row.ts <= run[-1]]
-            groups[(run[0], *keys)] = inside
-    return groups
-
-
 def key_of(stage: Stage, row: Row) -> tuple[Any, ...]:
     """The same of a row of partials."""
-    if isinstance(stage.window, Session):
-        start = row["$first_ts"]
-    elif stage.panes is None:
+    if stage.panes is None:
         start = row["$pane"]
     else:
         start = pane_start_us(row["$pane"], stage.panes.width_us, stage.panes.offset_us)
@@ -192,6 +175,11 @@ def _check_groups(stage: Stage, expected: Groups, main: Sequence[Row]) -> Iterat
                 yield f"{key} {spec}: expected {exact!r}, found {given!r}"
         if found[key]["$rows"] != len(rows):
             yield f"{key}: expected {len(rows)} rows, found {found[key]['$rows']}"
+        if isinstance(stage.window, Session):
+            times = [row.ts for row in rows if row.ts is not None]
+            given_times = [found[key]["$first_ts"], found[key]["$last_ts"]]
+            if given_times != [min(times), max(times)]:
+                yield f"{key}: {given_times} are not the first and last of {times}"
         stamped = sum(row.stamped for row in rows)
         if found[key].get("$stamped_rows", 0) != stamped:
             yield f"{key}: expected {stamped} stamped rows"

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from tests.plan.rules.stages import choice, lowered
 from tidegate.model.time import MILLISECOND, SECOND
-from tidegate.model.windows import AlignedWindow, Cumulating, Hopping, Tumbling
+from tidegate.model.windows import AlignedWindow, Cumulating, Hopping, Inherited, Session, Tumbling
 from tidegate.plan.physical import Panes, Routing, Stage
 from tidegate.plan.rules.panes import RULE, choose_panes
 
 BY_TEN = lowered("SELECT COUNT(*) FROM trades GROUP BY TUMBLE(ts, INTERVAL '10' SECOND)")
 
 
-def chosen(window: AlignedWindow) -> Stage:
+def chosen(window: AlignedWindow | Session | Inherited) -> Stage:
     return choose_panes(replace(BY_TEN, window=window), {})
 
 
@@ -77,8 +77,18 @@ def test_the_cheaper_way_is_taken(size: int, slide: int) -> None:
         assert (panes.width_us, panes.copies) == (slide, in_windows)
 
 
-def test_only_aligned_windows_of_partials_have_panes() -> None:
-    sessions = lowered("SELECT COUNT(*) FROM trades GROUP BY SESSION(ts, INTERVAL '10' SECOND)")
-    assert choose_panes(sessions, {}) == sessions
+@pytest.mark.parametrize(("inclusive", "width_us"), [(False, 10), (True, 11)])
+def test_a_pane_is_as_wide_as_what_a_session_certainly_joins(
+    inclusive: bool, width_us: int
+) -> None:
+    panes = chosen(Session(gap_us=10, inclusive=inclusive)).panes
+    assert panes == Panes(width_us=width_us, offset_us=0)
+
+
+def test_a_window_brought_along_is_the_pane_of_its_last_instant() -> None:
+    assert chosen(Inherited()).panes == Panes(width_us=1, offset_us=0)
+
+
+def test_rows_that_cross_whole_have_no_panes() -> None:
     rows = replace(BY_TEN, routing=Routing.ROWS)
     assert choose_panes(rows, {}) == rows

@@ -7,7 +7,7 @@ from tidegate.model.types import DataType
 from tidegate.model.windows import Counting, Session, Sliding
 from tidegate.plan.aggregates import AGGREGATES, APPROXIMATE
 from tidegate.plan.display import Names, show_aggregate, show_partial
-from tidegate.plan.physical import Routing, Stage
+from tidegate.plan.physical import Panes, Routing, Stage
 
 _GROUP_BYTES = 24  # pane, row count, latest event time
 _ROW_BYTES = 8  # event time
@@ -33,11 +33,15 @@ def _row(stage: Stage) -> str:
 
 
 def _piece(stage: Stage) -> str:
-    if stage.panes is not None:
-        return " and pane" if stage.panes.copies == 1 else " and window"
-    if isinstance(stage.window, Session):
-        return " and session"
-    return "" if stage.window is None else " and window"
+    match stage.window, stage.panes:
+        case None, _:
+            return ""
+        case Session(), _:
+            return " and session"
+        case _, Panes(copies=1):
+            return " and pane"
+        case _:
+            return " and window"
 
 
 def _size(fixed: int, kinds: Iterable[DataType]) -> str:

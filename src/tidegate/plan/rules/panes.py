@@ -1,4 +1,9 @@
-"""What a row is aggregated into: a pane that windows share, or, where that is cheaper, each of its windows."""
+"""What a row is aggregated into: a pane that windows share, or, where that is cheaper, each of its windows.
+
+Sessions have panes too. Two rows of one key in the same pane as wide as the gap are less than a gap apart (at most a
+gap, where that still joins), so they share a session, and sessions are put together from panes as windows are. Nothing
+is sorted per row for it: it is the same GROUP BY.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,16 +11,16 @@ from math import gcd
 
 from tidegate.model.options import OptionValue
 from tidegate.model.time import format_duration
-from tidegate.model.windows import Cumulating, Hopping, Tumbling
+from tidegate.model.windows import AlignedWindow, Cumulating, Hopping, Inherited, Session, Tumbling
 from tidegate.plan.physical import Decision, Panes, Routing, Stage
 
 RULE = "panes"
 
 
 def choose_panes(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
-    """Panes of aligned windows; others have none."""
+    """Panes of windows that time decides; others have none."""
     if stage.routing is not Routing.PARTIALS or not isinstance(
-        stage.window, (Tumbling, Hopping, Cumulating)
+        stage.window, (Tumbling, Hopping, Cumulating, Session, Inherited)
     ):
         return stage
     panes, reason = _choose(stage.window)
@@ -24,7 +29,7 @@ def choose_panes(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
     return replace(stage, panes=panes, decisions=(*stage.decisions, Decision(RULE, choice, reason)))
 
 
-def _choose(window: Tumbling | Hopping | Cumulating) -> tuple[Panes, str]:
+def _choose(window: AlignedWindow | Session | Inherited) -> tuple[Panes, str]:
     match window:
         case Tumbling(size_us=size, offset_us=offset):
             return Panes(width_us=size, offset_us=offset), "a window is one pane"
@@ -34,6 +39,11 @@ def _choose(window: Tumbling | Hopping | Cumulating) -> tuple[Panes, str]:
             ), f"a window is up to {size // step} panes, each row is in one"
         case Hopping():
             return _choose_hopping(window)
+        case Session():
+            return _choose_session(window)
+        case Inherited():
+            reason = "a window brought along ends with the instant that its rows have"
+            return Panes(width_us=1, offset_us=0), reason
 
 
 def _choose_hopping(window: Hopping) -> tuple[Panes, str]:
@@ -47,3 +57,11 @@ def _choose_hopping(window: Hopping) -> tuple[Panes, str]:
         return Panes(width_us=window.slide_us, offset_us=window.offset_us, copies=per_row), reason
     reason = f"a window is {window.size_us // width} panes, each row is in one instead of in {per_row} windows"
     return Panes(width_us=width, offset_us=window.offset_us), reason
+
+
+def _choose_session(window: Session) -> tuple[Panes, str]:
+    """As wide as the largest distance that joins, and one more, since a pane's end is no part of it."""
+    width = window.gap_us + 1 if window.inclusive else window.gap_us
+    distance = "at most" if window.inclusive else "less than"
+    reason = f"rows in one pane are {distance} a gap apart, and so in one session"
+    return Panes(width_us=width, offset_us=0), reason

@@ -2,12 +2,12 @@
 
 -- datafusion, branch 0, main
 SELECT
-  "$code",
+  "$pane",
   "$k0",
-  "$session",
-  min("$ts") AS "$first_ts",
   count(*) AS "$rows",
   max("$ts") AS "$max_ts",
+  min("$ts") AS "$first_ts",
+  max("$ts") AS "$last_ts",
   sum(("$x0" >> (32 & 63))) AS "$p0",
   sum(("$x0" & 4294967295)) AS "$p1",
   count("$x1") AS "$p2",
@@ -20,46 +20,27 @@ SELECT
   first_value("$x0" ORDER BY "$ts" ASC, "$x0" ASC) FILTER (WHERE ((NOT ("$x0" IS NULL)) AND (NOT ("$ts" IS NULL)))) AS "$p5"
 FROM (
   SELECT
-    *,
-    sum("$begins") OVER (PARTITION BY "$code", "$k0" ORDER BY "$session_ts" ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS "$session"
+    CASE
+      WHEN (("$ts" >= :open_from_us) AND ("$ts" <= :latest_us)) THEN (("$ts" + 62135596802000000) / 2000000)
+      WHEN ("$ts" IS NULL) THEN (-6)
+      WHEN (("$ts" < (-62135596800000000)) OR ("$ts" > 253402300799999999)) THEN (-12)
+      WHEN ("$ts" > :latest_us) THEN (-7)
+      ELSE (-2)
+    END AS "$pane",
+    "$ts",
+    "$k0",
+    "$x0",
+    "$x1"
   FROM (
     SELECT
-      *,
-      CASE WHEN "$session_ts" - lag("$session_ts") OVER (PARTITION BY "$code", "$k0" ORDER BY "$session_ts") < 2000000 THEN 0 ELSE 1 END AS "$begins"
-    FROM (
-      SELECT
-        CASE
-          WHEN "$t0" THEN 0
-          WHEN ("$ts" IS NULL) THEN 6
-          WHEN (("$ts" < (-62135596800000000)) OR ("$ts" > 253402300799999999)) THEN 12
-          WHEN ("$ts" > :latest_us) THEN 7
-          ELSE 2
-        END AS "$code",
-        CASE WHEN "$t0" THEN "$ts" ELSE 0 END AS "$session_ts",
-        "$ts",
-        "$k0",
-        "$x0",
-        "$x1"
-      FROM (
-        SELECT
-          "$k0",
-          "$ts",
-          "$x0",
-          "$x1",
-          (("$ts" >= :open_from_us) AND ("$ts" <= :latest_us)) AS "$t0"
-        FROM (
-          SELECT
-            CAST("ts" AS BIGINT) AS "$ts",
-            "symbol" AS "$k0",
-            "qty" AS "$x0",
-            "price" AS "$x1"
-          FROM "$batch" AS q
-        ) AS q
-      ) AS q
-    ) AS q
+      CAST("ts" AS BIGINT) AS "$ts",
+      "symbol" AS "$k0",
+      "qty" AS "$x0",
+      "price" AS "$x1"
+    FROM "$batch" AS q
   ) AS q
 ) AS q
-GROUP BY "$code", "$k0", "$session"
+GROUP BY "$pane", "$k0"
 
 -- datafusion, branch 0, diverted
 SELECT
@@ -116,12 +97,12 @@ WHERE ("$code" > 1)
 
 -- spark, branch 0, main
 SELECT
-  `$code`,
+  `$pane`,
   `$k0`,
-  `$session`,
-  min(`$ts`) AS `$first_ts`,
   count(*) AS `$rows`,
   max(`$ts`) AS `$max_ts`,
+  min(`$ts`) AS `$first_ts`,
+  max(`$ts`) AS `$last_ts`,
   sum(shiftright(`$x0`, CAST(32L & 63L AS INT))) AS `$p0`,
   sum((`$x0` & 4294967295L)) AS `$p1`,
   count(`$x1`) AS `$p2`,
@@ -130,46 +111,27 @@ SELECT
   (min(named_struct('k', `$ts`, 'v', `$x0`)) FILTER (WHERE ((NOT (`$x0` IS NULL)) AND (NOT (`$ts` IS NULL))))).v AS `$p5`
 FROM (
   SELECT
-    *,
-    sum(`$begins`) OVER (PARTITION BY `$code`, `$k0` ORDER BY `$session_ts` ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS `$session`
+    CASE
+      WHEN ((`$ts` >= :open_from_us) AND (`$ts` <= :latest_us)) THEN (try_add(`$ts`, 62135596802000000L) DIV 2000000L)
+      WHEN (`$ts` IS NULL) THEN (-6L)
+      WHEN ((`$ts` < (-62135596800000000L)) OR (`$ts` > 253402300799999999L)) THEN (-12L)
+      WHEN (`$ts` > :latest_us) THEN (-7L)
+      ELSE (-2L)
+    END AS `$pane`,
+    `$ts`,
+    `$k0`,
+    `$x0`,
+    `$x1`
   FROM (
     SELECT
-      *,
-      CASE WHEN `$session_ts` - lag(`$session_ts`) OVER (PARTITION BY `$code`, `$k0` ORDER BY `$session_ts`) < 2000000 THEN 0 ELSE 1 END AS `$begins`
-    FROM (
-      SELECT
-        CASE
-          WHEN `$t0` THEN 0L
-          WHEN (`$ts` IS NULL) THEN 6L
-          WHEN ((`$ts` < (-62135596800000000L)) OR (`$ts` > 253402300799999999L)) THEN 12L
-          WHEN (`$ts` > :latest_us) THEN 7L
-          ELSE 2L
-        END AS `$code`,
-        CASE WHEN `$t0` THEN `$ts` ELSE 0L END AS `$session_ts`,
-        `$ts`,
-        `$k0`,
-        `$x0`,
-        `$x1`
-      FROM (
-        SELECT
-          `$k0`,
-          `$ts`,
-          `$x0`,
-          `$x1`,
-          ((`$ts` >= :open_from_us) AND (`$ts` <= :latest_us)) AS `$t0`
-        FROM (
-          SELECT
-            unix_micros(`ts`) AS `$ts`,
-            `symbol` AS `$k0`,
-            `qty` AS `$x0`,
-            `price` AS `$x1`
-          FROM `$batch` AS q
-        ) AS q
-      ) AS q
-    ) AS q
+      unix_micros(`ts`) AS `$ts`,
+      `symbol` AS `$k0`,
+      `qty` AS `$x0`,
+      `price` AS `$x1`
+    FROM `$batch` AS q
   ) AS q
 ) AS q
-GROUP BY `$code`, `$k0`, `$session`
+GROUP BY `$pane`, `$k0`
 
 -- spark, branch 0, diverted
 SELECT
