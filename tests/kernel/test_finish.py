@@ -36,11 +36,13 @@ from tidegate.kernel.groups import GroupTable
 from tidegate.kernel.sums import Finished
 from tidegate.model.expressions import Expr, Field, Literal, SortKey
 from tidegate.model.partials import FinishSpec
+from tidegate.model.policies import AGGREGATED, DISPOSITION, Reason
 from tidegate.model.types import Array, DataType, Decimal, Scalar
 from tidegate.plan.aggregates import AGGREGATES
 from tidegate.plan.decompositions import AggregateCall
 
 OVERFLOW = "overflow"
+OUTCOMES = {DISPOSITION[Reason.OVERFLOW]: OVERFLOW}
 
 
 def call(function: str, *args: Expr, **more: Any) -> AggregateCall:
@@ -63,11 +65,9 @@ def aggregated(aggregate: AggregateCall, drawn: Sequence[Row]) -> dict[Any, Any]
     done = finish(spec, partials)
     done.values.validate(full=True)
     values = done.values.to_pylist()
-    if done.overflow is not None:
-        assert all(value is None for value, over in zip(values, done.overflow, strict=True) if over)
-        values = [
-            OVERFLOW if over else value for value, over in zip(values, done.overflow, strict=True)
-        ]
+    if done.codes is not None:
+        assert all(value is None for value, code in zip(values, done.codes, strict=True) if code)
+        values = [OUTCOMES.get(*pair) for pair in zip(done.codes.tolist(), values, strict=True)]
     return dict(zip(partials.column("$k0").to_pylist(), values, strict=True))
 
 
@@ -294,8 +294,8 @@ def test_sums_at_the_edge_of_bigint(total: int, carry: int) -> None:
     done = finished("sum", Scalar.BIGINT, high, low)
     fits = -(2**63) <= total < 2**63
     assert done.values.to_pylist() == [total if fits else None]
-    assert done.overflow is not None
-    assert done.overflow.tolist() == [not fits]
+    assert (done.codes is None) is fits
+    assert done.codes is None or list(OUTCOMES) == done.codes.tolist()
     mean = finished("avg", Scalar.DOUBLE, pa.array([7]), high, low)
     assert mean.values.to_pylist() == [pytest.approx(total / 7, rel=1e-15)]
 
@@ -336,10 +336,10 @@ def test_distinct_decimals_of_38_digits() -> None:
     values = [EXACT.subtract(MOST, Number(less)) for less in range(4)]
     kept = pa.array([values, values[:1], None], pa.list_(pa.decimal128(38, 0)))
     total = finished("sum", Decimal(38, 0), kept, distinct=True)
-    assert total.overflow is not None
-    assert (total.values.to_pylist(), total.overflow.tolist()) == (
+    assert total.codes is not None
+    assert (total.values.to_pylist(), total.codes.tolist()) == (
         [None, MOST, None],
-        [True, False, False],
+        [DISPOSITION[Reason.OVERFLOW], AGGREGATED, AGGREGATED],
     )
     mean = finished("avg", Decimal(38, 0), kept, distinct=True)
     assert mean.values.to_pylist() == [EXACT.subtract(MOST, Number(1)), MOST, None]

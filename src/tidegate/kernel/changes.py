@@ -32,10 +32,11 @@ OPS = pa.array(["+I", "-U", "+U", "-D"])
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Groups without a value, each with the code of the reason."""
+    """Groups without a value, each with the code of the reason, and what else is known (or "")."""
 
     units: pa.RecordBatch
     codes: Integers
+    details: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,8 @@ def _equal(
 
 def _broken(done: Finished, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Broken:
     rows = np.flatnonzero(which)
-    return Broken(done.units.take(pa.array(rows)), done.codes[rows])
+    details = tuple(done.details.get(row, "") for row in rows.tolist())
+    return Broken(done.units.take(pa.array(rows)), done.codes[rows], details)
 
 
 def _lanes(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
@@ -142,5 +144,6 @@ def together(parts: Sequence[Emitted]) -> Emitted:
         Broken(
             pa.concat_batches([part.broken.units for part in parts]),
             np.concatenate([part.broken.codes for part in parts]),
+            tuple(detail for part in parts for detail in part.broken.details),
         ),
     )

@@ -1,7 +1,8 @@
 """From partials to values: what every aggregate is in the end.
 
 Decided here: one function for each aggregate, found by name. In: the partial columns of some groups. Out: an array of
-the aggregate's SQL type, and where the value has left that type (the group's row is then diverted, its value is NULL).
+the aggregate's SQL type, and where there is no value: it has left that type, or a Python aggregate has failed (the
+group's row is then diverted, its value is NULL).
 SQL's rules about nothing are the same in all: no values give NULL, but COUNT gives 0. A DISTINCT aggregate turns the
 set that it has kept into the partials that the plain one would have kept (`sets.py`), so it cannot differ from it.
 
@@ -11,11 +12,12 @@ APPROX_COUNT_DISTINCT and APPROX_PERCENTILE are exact for now: they keep what CO
 >>> spec = FinishSpec(function="sum", partials=(0, 1), type=Scalar.BIGINT)
 >>> batch = pa.record_batch({"$p0": [-1, 2**31, None], "$p1": [2**32 - 5, 0, None]})
 >>> done = finish(spec, batch)
->>> done.values.to_pylist(), done.overflow
-([-5, None, None], array([False,  True, False]))
+>>> done.values.to_pylist(), done.codes
+([-5, None, None], array([ 0, 12,  0]))
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -36,7 +38,7 @@ def finish(spec: FinishSpec, batch: pa.RecordBatch) -> Finished:
     done = FINISHERS[spec.function](spec, arrays)
     if done.values.type == arrow_type(spec.type):
         return done
-    return Finished(conform(done.values, spec.type), done.overflow)
+    return replace(done, values=conform(done.values, spec.type))
 
 
 def _kept(_spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:

@@ -8,7 +8,7 @@ nothing is left for SQL to do.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -24,14 +24,13 @@ from tidegate.kernel.panes import WINDOW_END, WINDOW_START
 from tidegate.kernel.ranking import Direction, first_of_each
 from tidegate.model.expressions import Field
 from tidegate.model.partials import FinishSpec
-from tidegate.model.policies import AGGREGATED, DISPOSITION, FILTERED, Reason
+from tidegate.model.policies import AGGREGATED, FILTERED
 from tidegate.model.schema import Schema
 from tidegate.model.types import Scalar
 
 ROW, CODE, OUTPUT_CODE = "$row", "$code", "$output_code"
 WINDOW_TIME, WINDOW_ID = "$window_time", "$window_id"
 ARRIVAL, TS = "$arrival", "$ts"
-_OVERFLOW = DISPOSITION[Reason.OVERFLOW]
 _INSTANT = arrow_type(Scalar.TIMESTAMP)
 
 
@@ -63,11 +62,15 @@ class OutputSpec:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """`units` say which window and group (or row) each is of; `codes` are those of `model/policies.py`."""
+    """`units` say which window and group (or row) each is of; `codes` are those of `model/policies.py`.
+
+    `details` say by row what else is known of a failure.
+    """
 
     units: pa.RecordBatch
     codes: Integers
     values: pa.RecordBatch
+    details: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def live(self) -> Mask:
@@ -83,14 +86,13 @@ class Finisher:
     def __call__(self, contents: pa.RecordBatch) -> Finished:
         if self.spec.rows is not None:
             contents = _exploded(contents, self.spec.rows)
-        groups, overflow = self._groups(contents)
-        codes = np.where(overflow, _OVERFLOW, AGGREGATED)
+        groups, codes, details = self._groups(contents)
         units = contents.select(self._unit_names(contents))
         if self.spec.plain is not None:
             sort = [groups[name] for name in self.spec.sort]
             values = [groups[field] for _, field in self.spec.plain]
             codes = self._limited(codes, sort, units)
-            return Finished(units, codes, self._values(values))
+            return Finished(units, codes, self._values(values), details)
         made = self._projected(groups, contents.num_rows)
         failed, failed_output = (numbers(made.column(name)).values for name in (CODE, OUTPUT_CODE))
         codes = np.where(codes == AGGREGATED, failed, codes)
@@ -98,11 +100,14 @@ class Finisher:
         codes = self._limited(codes, sort, units)
         codes = np.where(codes == AGGREGATED, failed_output, codes)
         values = [made.column(column.name) for column in self.spec.schema]
-        return Finished(units, codes, self._values(values))
+        return Finished(units, codes, self._values(values), details)
 
-    def _groups(self, contents: pa.RecordBatch) -> tuple[Mapping[str, pa.Array], Mask]:
-        """Everything that expressions may read of each group, and where an aggregate has left its type."""
-        overflow = np.zeros(contents.num_rows, bool)
+    def _groups(
+        self, contents: pa.RecordBatch
+    ) -> tuple[Mapping[str, pa.Array], Integers, Mapping[int, str]]:
+        """Everything that expressions may read of each group, and which have an aggregate without a value, and why."""
+        codes = np.full(contents.num_rows, AGGREGATED)
+        details: dict[int, str] = {}
         columns = {
             name: contents.column(name) for name in contents.schema.names if name in self.spec.reads
         }
@@ -110,9 +115,11 @@ class Finisher:
         for name, spec in self.spec.aggregates:
             done = finish(spec, contents)
             columns[name] = done.values
-            if done.overflow is not None:
-                overflow |= done.overflow
-        return columns, overflow
+            if done.codes is not None:
+                fine = codes == AGGREGATED
+                details |= {row: text for row, text in done.details.items() if fine[row]}
+                codes = np.where(fine, done.codes, codes)
+        return columns, codes, details
 
     def _window_columns(self, contents: pa.RecordBatch) -> Mapping[str, pa.Array]:
         starts, ends = contents.column(WINDOW_START), contents.column(WINDOW_END)

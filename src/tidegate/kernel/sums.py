@@ -5,8 +5,8 @@ without rounding, and only then is it asked whether the result fits. AVG divides
 by one rounding of the quotient, a decimal one is rounded half away from zero at its last digit.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -23,17 +23,20 @@ from tidegate.kernel.arrow import (
 )
 from tidegate.kernel.lists import list_bounds
 from tidegate.model.partials import SPARE_DIGITS, FinishSpec
+from tidegate.model.policies import AGGREGATED, DISPOSITION, Reason
 from tidegate.model.types import Decimal
 
 _LOW = 0xFFFFFFFF
+_OVERFLOW = DISPOSITION[Reason.OVERFLOW]
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Values, and where they have left their type (None: nowhere)."""
+    """Values, and where there is none: the `codes` of reasons (None: nowhere), and `details` by place."""
 
     values: pa.Array
-    overflow: Mask | None = None
+    codes: Integers | None = None
+    details: Mapping[int, str] = field(default_factory=dict)
 
 
 def count(_spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:
@@ -52,7 +55,8 @@ def total(spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:
     high, low = integer_sum(arrays)
     valid = there(arrays[0])
     overflow = valid & (high != high << 32 >> 32)
-    return Finished(array_of((high << 32) | low, valid & ~overflow, pa.int64()), overflow)
+    values = array_of((high << 32) | low, valid & ~overflow, pa.int64())
+    return Finished(values, _overflowing(overflow))
 
 
 def average(spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:
@@ -108,4 +112,9 @@ def _zero_for_null(array: pa.Array) -> wide.Wide:
 def _decimals(limbs: wide.Wide, valid: Mask, kind: Decimal) -> Finished:
     low, high, over = wide.to_decimals(limbs, kind.precision)
     overflow = over & valid
-    return Finished(decimals_of(low, high, valid & ~overflow, arrow_type(kind)), overflow)
+    values = decimals_of(low, high, valid & ~overflow, arrow_type(kind))
+    return Finished(values, _overflowing(overflow))
+
+
+def _overflowing(overflow: Mask) -> Integers | None:
+    return np.where(overflow, _OVERFLOW, AGGREGATED) if overflow.any() else None
