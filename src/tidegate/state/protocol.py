@@ -1,0 +1,75 @@
+"""How an engine drives a log; the same for one on a file system and one in memory.
+
+    found = log.recover()                  first of all, once
+    log.intend(epoch, facts)               what the epoch will read, the clock it will use
+    entry = log.write(epoch, shard, parts)
+    log.commit(epoch, facts, [entry, …])   the epoch is real
+    log.snapshot(epoch, facts, shards=…)   if `log.wants_snapshot()`
+
+Epochs are 0, 1, 2, … without a gap. An epoch that was intended and not committed is to be repeated with what was
+intended. What a shard wrote for it is thrown away.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tidegate.state.records import Entry, Facts, Identity, Parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """What one epoch added. `shards` are by number, and may be more or fewer than in other epochs."""
+
+    epoch: int
+    facts: Facts
+    shards: Sequence[Parts]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """All state after an epoch, with the facts that were given for it."""
+
+    epoch: int
+    facts: Facts
+    shards: Sequence[Parts]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """What a restart begins with. `epoch` is the last real one, `facts` are its manifest's.
+
+    If no epoch is real yet but the first was intended, `epoch` is -1 and `facts` are empty.
+    """
+
+    epoch: int
+    facts: Facts
+    snapshot: Snapshot | None
+    intent: Facts | None
+    deltas: Callable[[], Iterator[Delta]]
+    """Of the epochs behind the snapshot, oldest first; read one by one, before the next call of the log."""
+
+
+class Log(Protocol):
+    @property
+    def identity(self) -> Identity: ...
+
+    def recover(self) -> Recovered | None:
+        """None if nothing was ever intended. What an interrupted epoch left behind is removed."""
+        ...
+
+    def intend(self, epoch: int, facts: Facts) -> None:
+        """Durable before it returns. Intending an epoch again replaces what was intended."""
+        ...
+
+    def write(self, epoch: int, shard: int, parts: Parts) -> Entry: ...
+
+    def commit(self, epoch: int, facts: Facts, entries: Sequence[Entry]) -> None: ...
+
+    def wants_snapshot(self) -> bool: ...
+
+    def snapshot(self, epoch: int, facts: Facts, *, shards: Sequence[Parts]) -> None:
+        """Of the last epoch that was committed; what only earlier epochs need is removed."""
+        ...
+
+    def close(self) -> None: ...
