@@ -102,10 +102,16 @@ def _check_place(error: TidegateError, marked: str) -> None:
 
 
 def check_refusal(
-    marked: str, code: str, message: str = "", hint: str = "", *, prelude: str = PRELUDE
+    marked: str,
+    code: str,
+    message: str = "",
+    hint: str = "",
+    *,
+    prelude: str = PRELUDE,
+    settings: Settings | None = None,
 ) -> None:
     """Code, place, and words of the message and of the hint, which are compared as they are."""
-    error = refusal(marked, prelude=prelude)
+    error = refusal(marked, prelude=prelude, settings=settings)
     assert error.code == code, str(error)
     assert message in error.message
     assert hint in error.hint

@@ -381,6 +381,27 @@ misplaced_option = _config(10, "{name} cannot be set for a {scope}", hint="set i
 unknown_scenario_key = _config(101, "{where} has no key {name}")
 bad_scenario = _config(102, "{problem}")
 
+# TG-42nn · Python aggregates
+bad_aggregate = _config(
+    201,
+    "aggregate {name}: {problem}",
+    hint="an aggregate is a class with arguments, returns, init(self), accumulate(self, state, …), "
+    "merge(self, one, other) and finish(self, state)",
+)
+aggregate_name_taken = _config(
+    202, "{name} is a function of Tidegate SQL already", hint="choose another name"
+)
+bad_aggregate_name = _config(
+    203,
+    "{name} is no name that a query can call",
+    hint="use letters, digits and _, do not begin with a digit, and avoid words of SQL",
+)
+unloadable_aggregate = _config(
+    204,
+    "aggregate {name} cannot be loaded from {where}: {problem}",
+    hint="the package that brings it is broken, or lacks something: uninstall it, or install what it needs",
+)
+
 # TG-49nn · starting Spark
 no_java = _config(
     901,
@@ -403,7 +424,104 @@ bad_memory = _config(
 )
 
 # TG-5nnn · state
+not_a_checkpoint = _state(
+    1,
+    "{path} is not a checkpoint: it holds {other}",
+    hint="name a directory that is new or empty; nothing in this one was touched",
+)
+no_checkpoint = _state(
+    2, "there is no checkpoint in {path}", hint="name the directory that holds identity.json"
+)
+other_plan = _state(
+    3,
+    "{path} holds the state of another plan:\n{difference}",
+    hint="lines after - are the checkpoint's, after + the query's; --reset-state starts over without the old state",
+)
+checkpoint_in_use = _state(
+    4, "{path} is being written by {owner}", hint="stop it first, or use another checkpoint"
+)
+missing_state = _state(
+    5,
+    "{file} is missing: {needed_by}",
+    hint="bring it back from a copy of the checkpoint, or start over with --reset-state",
+)
+torn_state = _state(
+    6,
+    "{file} is torn: {problem}",
+    hint="bring it back from a copy of the checkpoint, or start over with --reset-state",
+)
+damaged_state = _state(
+    7,
+    "{file} is damaged: {problem}",
+    hint="bring it back from a copy of the checkpoint, or start over with --reset-state",
+)
+foreign_state = _state(
+    8,
+    "{file} does not belong here: {problem}",
+    hint="bring the checkpoint back from a copy, whole; or start over with --reset-state",
+)
+newer_state = _state(
+    9,
+    "{file} has format {found}, which is newer than this Tidegate's ({known})",
+    hint="use the version that wrote it, or a later one",
+)
+older_state = _state(
+    10,
+    "{file} has format {found}, which this Tidegate no longer reads (its own is {known})",
+    hint="use the version that wrote it, or start over with --reset-state",
+)
+state_not_written = _state(
+    11,
+    "{file} cannot be written: {problem}",
+    hint="epochs that were committed are intact; once that is put right, start again",
+)
+state_not_read = _state(
+    12,
+    "{file} cannot be read: {problem}",
+    hint="nothing was changed; put that right and start again",
+)
+bad_checkpoint_location = _state(
+    13,
+    "{place} is no place for a checkpoint: {problem}",
+    hint="give a path, or a URI such as file:///var/lib/tidegate/vwap or s3://bucket/vwap",
+)
 
 # TG-6nnn · sources and sinks
+connector_not_in_process = _edge(
+    1, "connector {name} cannot run in process yet as a {role}", hint="these can: {able}"
+)
+unreadable_path = _edge(
+    2, "{path} cannot be read: {problem}", hint="look at the option path and at who may read it"
+)
+unwritable_path = _edge(
+    3,
+    "{path} cannot be written: {problem}",
+    hint="name a directory that exists or can be made, on a disk with space",
+)
+bad_source_file = _edge(
+    4,
+    "{file} in {path} cannot be read: {problem}",
+    hint="on_bad_file = 'skip' leaves such files out and names them in the error side output",
+)
+source_file_changed = _edge(
+    5,
+    "{file} in {path} is not what it was when it was first read: {problem}",
+    hint="put it back, or start over without the checkpoint",
+)
+endless_source = _edge(
+    6,
+    "{name} never ends, and the run was asked to read what is there and end",
+    hint="give the generator an end: rows = 1000000",
+)
+callback_without_function = _edge(
+    7,
+    "sink {name} has no function to call",
+    hint="connector callback is for programs: they hand the function over",
+)
+foreign_offset = _edge(
+    8,
+    "the place that the checkpoint names is none of connector {name}: {problem}",
+    hint="the source was another one when the checkpoint was made; start over without it",
+)
 
 # TG-7nnn · running

@@ -16,6 +16,7 @@ from tidegate.kernel.following import Following
 from tidegate.kernel.heap import Extreme, HeapCells
 from tidegate.kernel.lists import Lists
 from tidegate.kernel.moments import Mean, Products
+from tidegate.kernel.user import States
 from tidegate.model.expressions import Expr
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
 from tidegate.model.types import DataType, Decimal, Scalar
@@ -62,6 +63,9 @@ def _column(
             return Products(position, one, other)
         case Merge.CONCAT | Merge.UNION:
             return Lists(position, spec.type, is_set=spec.merge is Merge.UNION)
+        case Merge.USER:
+            assert spec.user is not None
+            return States(position, spec.user)
         case Merge.ADD if isinstance(spec.type, Decimal):
             return DecimalSum(position, spec.type)
         case _ if is_dense(spec.type):

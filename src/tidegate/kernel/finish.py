@@ -21,7 +21,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from tidegate.kernel import collected, sets, sums
+from tidegate.kernel import collected, sets, sums, user
 from tidegate.kernel.arrow import arrow_type, conform
 from tidegate.kernel.spread import correlation, covariance, variance
 from tidegate.kernel.sums import Finished
@@ -35,7 +35,8 @@ def finish(spec: FinishSpec, batch: pa.RecordBatch) -> Finished:
     arrays: Sequence[pa.Array] = [batch.column(f"$p{position}") for position in spec.partials]
     if spec.distinct:
         arrays = sets.partials_of_set(spec.function, arrays[0])
-    done = FINISHERS[spec.function](spec, arrays)
+    finisher = FINISHERS[spec.function] if spec.user is None else user.finish
+    done = finisher(spec, arrays)
     if done.values.type == arrow_type(spec.type):
         return done
     return replace(done, values=conform(done.values, spec.type))

@@ -57,7 +57,7 @@ class GroupTable:
         self._columns = (*state_columns(specs), *own)
         self._order = [*merge_order(specs), *range(len(specs), len(self._columns))]
         self._halves = Halves(self.specs, self._columns)
-        kinds = [*(spec.type for spec in specs), Scalar.BIGINT, Scalar.BIGINT]
+        kinds = [*(spec.kept_type for spec in specs), Scalar.BIGINT, Scalar.BIGINT]
         names = [*(f"$p{place}" for place in range(len(specs))), ROWS, MAX_TS]
         self._parts = list(zip(names, kinds, strict=True))[: len(self._columns)]
 

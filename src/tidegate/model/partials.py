@@ -8,6 +8,9 @@ so neither batching nor sharding can change an answer.
 The key that a value follows, and the counts that moments go by, are the columns before it in `FinishSpec.partials`;
 in the plan they may stand anywhere, since aggregates share equal columns. An exact sum is the sum of its columns:
 BIGINT as multiples of 2^32 and the rest, long DECIMALs as `sql/functions/internal.py` says.
+
+Of a Python aggregate the engine collects the values of its arguments, and the kernel makes states of them at once, so
+that nothing behind the seam grows with the rows.
 """
 
 from dataclasses import dataclass
@@ -15,6 +18,7 @@ from enum import StrEnum
 
 from tidegate.model.expressions import Expr, Literal, SortKey
 from tidegate.model.types import Array, DataType, Decimal, Map, Scalar, Struct
+from tidegate.model.user_aggregates import UserAggregate
 
 # Digits that a sum of DECIMALs may have beyond those of its values; both sides of the seam split long ones by it.
 SPARE_DIGITS = 10
@@ -60,17 +64,24 @@ class Merge(StrEnum):
     BIT_XOR = "bit_xor"
     CONCAT = "concat"
     UNION = "union"
+    USER = "user"  # states of a Python aggregate, by its own merge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialSpec:
-    """One column of an aggregate's partial."""
+    """One column of an aggregate's partial, as the engine's SQL gives it. `user` is whose states are kept of it."""
 
     op: PartialOp
     args: tuple[Expr, ...]
     filter: Expr | None
     type: DataType
     merge: Merge
+    user: UserAggregate | None = None
+
+    @property
+    def kept_type(self) -> DataType:
+        """What the column is behind the seam: states of Python aggregates are text (`model/plain_data.py`)."""
+        return self.type if self.user is None else Scalar.VARCHAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +94,7 @@ class FinishSpec:
     distinct: bool = False
     parameters: tuple[Literal, ...] = ()
     order: tuple[SortKey, ...] = ()
+    user: UserAggregate | None = None
 
 
 _WIDTHS = {

@@ -76,6 +76,7 @@ def bind_aggregate(
         distinct=distinct,
         filter=condition,
         order=keys,
+        user=function.user,
     )
 
 

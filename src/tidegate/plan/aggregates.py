@@ -4,14 +4,15 @@ The table is the catalogue that the documentation prints; adding a function is a
 per group is one of the ways in `decompositions.py`; how it is finished, the kernel knows by its name.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tidegate.model.expressions import (
     Literal,
 )
 from tidegate.model.partials import FinishSpec, Merge, PartialOp, PartialSpec
-from tidegate.model.types import MAX_PRECISION, Array, DataType, Decimal, Scalar
+from tidegate.model.types import MAX_PRECISION, Array, DataType, Decimal, Scalar, common_type
+from tidegate.model.user_aggregates import UserAggregate
 from tidegate.plan.decompositions import (
     AggregateCall,
     Partials,
@@ -24,6 +25,7 @@ from tidegate.plan.decompositions import (
     following,
     moments,
     set_of,
+    states_of_user,
     sum_of,
     wider,
 )
@@ -42,6 +44,8 @@ from tidegate.sql.functions.signature import (
 )
 
 EXACT, HOLISTIC, APPROXIMATE = "exact", "holistic", "approximate"
+UserAggregates = Mapping[str, UserAggregate]
+NO_AGGREGATES: UserAggregates = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,7 @@ class AggregateFunction:
     constants: int = 0
     ordered: bool = False
     star: bool = False
+    user: UserAggregate | None = None
 
     def resolve(self, given: Sequence[DataType]) -> tuple[tuple[DataType, ...], DataType] | None:
         """What the arguments are converted to, and the type of the value."""
@@ -331,18 +336,42 @@ _BY_NAME = {
 }
 
 
-def find_aggregate(name: str) -> AggregateFunction | None:
-    return _BY_NAME.get(name.lower())
+def find_aggregate(name: str, users: UserAggregates = NO_AGGREGATES) -> AggregateFunction | None:
+    """By its name or another name for it; `users` are the ones in Python."""
+    built_in = _BY_NAME.get(name.lower())
+    if built_in is not None:
+        return built_in
+    user = users.get(name.lower())
+    return None if user is None else _in_python(user)
 
 
-def aggregate_names() -> tuple[str, ...]:
-    return tuple(sorted(_BY_NAME))
+def aggregate_names(users: UserAggregates = NO_AGGREGATES) -> tuple[str, ...]:
+    return tuple(sorted((*_BY_NAME, *users)))
+
+
+def _in_python(user: UserAggregate) -> AggregateFunction:
+    return AggregateFunction(
+        name=user.name,
+        doc=f"it is {user.name}({', '.join(map(str, user.arguments))}), in Python",
+        signatures=(_signature([_takes(kind) for kind in user.arguments], user.returns),),
+        partials=states_of_user,
+        user=user,
+    )
+
+
+def _takes(wanted: DataType) -> Param:
+    """The type itself, and what it is wide enough for."""
+    return Param(
+        str(wanted), lambda given: wanted if common_type(given, wanted) == wanted else None
+    )
 
 
 def partials_of(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
     """The columns that this call keeps per group."""
     if keeps_set(aggregate):
         return set_of(aggregate)
+    if aggregate.user is not None:
+        return states_of_user(aggregate)
     return AGGREGATES[aggregate.function].partials(aggregate)
 
 
@@ -353,8 +382,8 @@ def keeps_set(aggregate: AggregateCall) -> bool:
 
 def finish_of(aggregate: AggregateCall, positions: Sequence[int]) -> FinishSpec:
     """How its value comes out of the columns at these positions."""
-    function = AGGREGATES[aggregate.function]
-    constants = aggregate.args[len(aggregate.args) - function.constants :]
+    count = 0 if aggregate.user else AGGREGATES[aggregate.function].constants
+    constants = aggregate.args[len(aggregate.args) - count :]
     return FinishSpec(
         function=aggregate.function,
         partials=tuple(positions),
@@ -362,9 +391,12 @@ def finish_of(aggregate: AggregateCall, positions: Sequence[int]) -> FinishSpec:
         distinct=keeps_set(aggregate),
         parameters=tuple(arg for arg in constants if isinstance(arg, Literal)),
         order=aggregate.order,
+        user=aggregate.user,
     )
 
 
 def is_bounded(aggregate: AggregateCall) -> bool:
-    """Whether what a group keeps does not grow with its rows."""
-    return not keeps_set(aggregate) and AGGREGATES[aggregate.function].precision == EXACT
+    """Whether what a group keeps does not grow with its rows; of states in Python nobody knows."""
+    if keeps_set(aggregate) or aggregate.user is not None:
+        return False
+    return AGGREGATES[aggregate.function].precision == EXACT

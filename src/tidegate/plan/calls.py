@@ -93,7 +93,7 @@ class CallRules:
             return bind_interval(node, context)
         if name == "proctime" and not node.expressions:
             return CLOCK
-        aggregate = find_aggregate(name)
+        aggregate = find_aggregate(name, context.scope.aggregates)
         if aggregate is not None and (
             self.aggregates or self.inside or find_function(name) is None
         ):
@@ -150,7 +150,8 @@ class CallRules:
             else:
                 within = inner.expression
             inner = inner.this
-        function = find_aggregate(inner.name) if isinstance(inner, exp.Anonymous) else None
+        users = context.scope.aggregates
+        function = find_aggregate(inner.name, users) if isinstance(inner, exp.Anonymous) else None
         if function is None or not isinstance(inner, exp.Anonymous):
             clause = "FILTER" if condition is not None else "WITHIN GROUP"
             raise unsupported(node, context, f"{clause} on something that is no aggregate")
@@ -195,8 +196,16 @@ class CallRules:
         return bind_function(function, node, args, context)
 
 
+def is_function(name: str) -> bool:
+    """Whether a call of this name means something already."""
+    lowered = name.lower()
+    known = (_WINDOW_FUNCTIONS, _ELSEWHERE, SPELLINGS, ("proctime",))
+    built_in = find_aggregate(name) is not None or find_function(lowered) is not None
+    return built_in or any(lowered in names for names in known)
+
+
 def unknown_function(node: exp.Anonymous, context: Context) -> errors.TidegateError:
-    known = (*function_names(), *aggregate_names(), *SPELLINGS)
+    known = (*function_names(), *aggregate_names(context.scope.aggregates), *SPELLINGS)
     hint = _ELSEWHERE.get(node.name.lower()) or errors.nearest(
         node.name,
         (name.upper() for name in known),

@@ -21,6 +21,7 @@ from tidegate.model.expressions import (
 )
 from tidegate.model.partials import SPARE_DIGITS, Merge, PartialOp, PartialSpec
 from tidegate.model.types import MAX_PRECISION, Array, DataType, Decimal, Scalar, Struct
+from tidegate.model.user_aggregates import UserAggregate
 from tidegate.sql.functions.internal import coarse, fine
 
 ROW_TIME = Field("$ts", Scalar.BIGINT)
@@ -28,7 +29,7 @@ ROW_TIME = Field("$ts", Scalar.BIGINT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateCall:
-    """An aggregate with bound arguments."""
+    """An aggregate with bound arguments; `user` is there if it is one in Python."""
 
     function: str
     args: tuple[Expr, ...]
@@ -36,6 +37,7 @@ class AggregateCall:
     distinct: bool = False
     filter: Expr | None = None
     order: tuple[SortKey, ...] = ()
+    user: UserAggregate | None = None
 
     @property
     def exprs(self) -> Iterator[Expr]:
@@ -163,31 +165,52 @@ def collected(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
 def collected_in_order(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
     """Values with what they are ordered by: the keys of ORDER BY, then the event time."""
     value = aggregate.args[0]
-    present = all_of(aggregate.filter or _TRUE, negate(is_null(value)))
     parts = (value, *(key.expr for key in aggregate.order), ROW_TIME)
     return (
         PartialSpec(
             op=PartialOp.COLLECT,
             args=parts,
-            filter=present,
+            filter=_where_present(aggregate, [value]),
             type=Array(_entry(parts)),
             merge=Merge.CONCAT,
         ),
     )
 
 
+def states_of_user(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
+    """Arguments with the event time, for Python code that makes a state of them in that order."""
+    parts = (*aggregate.args, ROW_TIME)
+    return (
+        PartialSpec(
+            op=PartialOp.COLLECT,
+            args=parts,
+            filter=_where_present(aggregate, aggregate.args),
+            type=Array(_entry(parts)),
+            merge=Merge.USER,
+            user=aggregate.user,
+        ),
+    )
+
+
+def _where_present(aggregate: AggregateCall, values: Sequence[Expr]) -> Expr:
+    return all_of(aggregate.filter or _TRUE, *(negate(is_null(value)) for value in values))
+
+
 def set_of(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
-    """Different values; or, of a function of two columns, different pairs without a NULL."""
-    values = [arg for arg in aggregate.args if not isinstance(arg, Literal)]
+    """Different values; or, of a function of several columns, different tuples without a NULL.
+
+    Python code gets every argument; others know their constants without keeping them.
+    """
+    constant = () if aggregate.user else (Literal,)
+    values = [arg for arg in aggregate.args if not isinstance(arg, constant)]
     if len(values) == 1:
         kind = Array(values[0].type)
         return (_spec(PartialOp.COLLECT_SET, Merge.UNION, kind, aggregate, values[0]),)
-    present = all_of(aggregate.filter or _TRUE, *(negate(is_null(value)) for value in values))
     return (
         PartialSpec(
             op=PartialOp.COLLECT_SET,
             args=tuple(values),
-            filter=present,
+            filter=_where_present(aggregate, values),
             type=Array(_entry(values)),
             merge=Merge.UNION,
         ),

@@ -157,7 +157,7 @@ def refuse_ranking(node: exp.Window, context: Context) -> None:
         raise errors.not_supported(
             context.at_head(called), what=f"{called.name.upper()}() OVER", instead=instead
         )
-    if find_aggregate(name) is None:
+    if find_aggregate(name, context.scope.aggregates) is None:
         if find_function(name) is None:
             raise unknown_function(called, context)
         raise errors.frame(context.at_head(called), problem=f"{called.name} is no aggregate")

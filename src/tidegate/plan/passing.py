@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from tidegate import errors
 from tidegate.model.expressions import TRUE, Expr, Named, SortKey
-from tidegate.plan.aggregates import find_aggregate
+from tidegate.plan.aggregates import UserAggregates, find_aggregate
 from tidegate.plan.lineage import through
 from tidegate.plan.logical import Emission, Having, Logical, Project, TopN
 from tidegate.plan.over import has_over
@@ -35,7 +35,8 @@ def passes_on(select: exp.Select, around: Surroundings) -> bool:
         table_key(item) in around.query.table_windows for item in _read(select)
     ):
         return False
-    return not any(_aggregates(item) for item in select.expressions)
+    users = around.settings.aggregates
+    return not any(_aggregates(item, users) for item in select.expressions)
 
 
 def _read(select: exp.Select) -> list[exp.Expression]:
@@ -45,10 +46,11 @@ def _read(select: exp.Select) -> list[exp.Expression]:
     ]
 
 
-def _aggregates(item: exp.Expression) -> bool:
+def _aggregates(item: exp.Expression, users: UserAggregates) -> bool:
     for node in item.walk(prune=lambda part: isinstance(part, exp.Query)):
         if isinstance(node, exp.Anonymous):
-            if find_aggregate(node.name) is not None and find_function(node.name) is None:
+            aggregate = find_aggregate(node.name, users)
+            if aggregate is not None and find_function(node.name) is None:
                 return True
         elif isinstance(node, (exp.Filter, exp.WithinGroup)):
             return True

@@ -11,6 +11,7 @@ from tidegate import errors
 from tidegate.model.expressions import Call, Expr, Field, text
 from tidegate.model.schema import Schema
 from tidegate.model.types import Struct
+from tidegate.plan.aggregates import UserAggregates
 from tidegate.plan.logical import WINDOW_COLUMNS, window_field
 from tidegate.sql.cursor import Name
 from tidegate.sql.source import SourceText, Span
@@ -40,13 +41,17 @@ class ScopeInput:
 
 @dataclass(slots=True)
 class Scope:
-    """`windowed`: whether the columns of the query's own window are visible. `seen` is where a column was named."""
+    """`windowed`: whether the columns of the query's own window are visible. `seen` is where a column was named.
+
+    `aggregates` are those in Python, which may be called like the others.
+    """
 
     source: SourceText
     inputs: tuple[ScopeInput, ...]
     windowed: bool = False
     aliases: Mapping[str, Expr] = field(default_factory=dict)
     seen: dict[str, Name] = field(default_factory=dict)
+    aggregates: UserAggregates = field(default_factory=dict)
 
     def resolve(self, parts: Sequence[str], span: Span) -> Expr:
         """The column, or the field inside it, that the dotted name means."""

@@ -105,7 +105,12 @@ class _SelectBinder:
         return self.around.diagnostics
 
     def scope(self, *, windowed: bool) -> Scope:
-        return Scope(source=self.around.source, inputs=self.read.scope_inputs, windowed=windowed)
+        return Scope(
+            source=self.around.source,
+            inputs=self.read.scope_inputs,
+            windowed=windowed,
+            aggregates=self.around.settings.aggregates,
+        )
 
     def context(self, clause: str, scope: Scope, rules: CallRules | None = None) -> Context:
         return Context(

@@ -17,6 +17,7 @@ from tidegate.model.options import (
     OptionValue,
     Scope,
 )
+from tidegate.plan.aggregates import UserAggregates
 from tidegate.sql.source import SourceText
 from tidegate.sql.statements import Option
 
@@ -26,13 +27,17 @@ _SIDE_PREFIX = "side_output."
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `tidegate.toml` and SET say. `transforms` go by lower-case name; `sinks` are names that the file defines."""
+    """What `tidegate.toml` and SET say. `transforms` go by lower-case name; `sinks` are names that the file defines.
+
+    `aggregates` are those in Python that queries may call, by lower-case name (`user_aggregates.py`).
+    """
 
     defaults: Values = field(default_factory=dict)
     transforms: Mapping[str, Values] = field(default_factory=dict)
     sinks: frozenset[str] = frozenset()
     session: Values = field(default_factory=dict)
     spark: Values = field(default_factory=dict)
+    aggregates: UserAggregates = field(default_factory=dict)
 
     def with_session(self, name: str, value: OptionValue) -> "Settings":
         return replace(self, session={**self.session, name: value})

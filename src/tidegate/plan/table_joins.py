@@ -47,7 +47,9 @@ def join_items(
             raise _refused_join(item, join, around)
         outer = _is_outer(join, item, around)
         visible.append(_scope_input(item))
-        scope = Scope(source=around.source, inputs=tuple(visible))
+        scope = Scope(
+            source=around.source, inputs=tuple(visible), aggregates=around.settings.aggregates
+        )
         condition = _condition(join, item, scope, around)
         joined = TableJoin(input=joined, table=item.node, on=condition, outer=outer)
         using = frozenset(column.name.lower() for column in join.args.get("using") or ())

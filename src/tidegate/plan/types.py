@@ -10,6 +10,9 @@ from tidegate import errors
 from tidegate.model.expressions import Literal
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US, parse_instant
 from tidegate.model.types import MAX_PRECISION, Array, DataType, Decimal, Map, Scalar, Struct
+from tidegate.sql.columns import parse_type
+from tidegate.sql.cursor import Cursor
+from tidegate.sql.dialect import tokenize
 from tidegate.sql.places import span_of
 from tidegate.sql.source import SourceText, Span
 
@@ -54,6 +57,15 @@ _DECIMAL_DEFAULT = (18, 3)
 _TIMESTAMP_DIGITS = 9
 _BIGINT_LIMIT = 2**63
 _ENOUGH_DIGITS = 40
+
+
+def read_type(written: str) -> DataType:
+    """The type that a text names."""
+    source = SourceText(written)
+    tokens = tokenize(source)
+    if not tokens:
+        raise errors.unknown_type(name=repr(written), hint=f"types are {', '.join(_KNOWN)}")
+    return bind_type(parse_type(Cursor(source, tokens), tokens), source)
 
 
 def bind_type(node: exp.DataType, source: SourceText, *, otherwise: Span | None = None) -> DataType:

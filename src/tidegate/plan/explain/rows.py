@@ -20,7 +20,7 @@ def row_tree(stage: Stage, branch: Branch, below: Node | None, *, sql: bool) -> 
     one_of_many = len(stage.branches) > 1
     described = facts(
         computes=", ".join(_computed(stage, branch)),
-        crosses="nothing" if stage.kind is StageKind.STATELESS else stage.routing.value,
+        crosses=_crossing(stage),
         where=None if branch.predicate == TRUE else (show(branch.predicate),),
         columns=tuple(map(show_named, branch.columns)) if one_of_many else None,
         **(_sql(stage, branch) if sql else {}),
@@ -28,6 +28,16 @@ def row_tree(stage: Stage, branch: Branch, below: Node | None, *, sql: bool) -> 
     if branch.time is not None:
         inputs = (_watermark(branch.time, inputs),)
     return Node("RowSql", described, inputs)
+
+
+def _crossing(stage: Stage) -> str:
+    """What leaves the engine: of Python aggregates, all that they read of each row."""
+    if stage.kind is StageKind.STATELESS:
+        return "nothing"
+    in_python = dict.fromkeys(spec.user.name.upper() for spec in stage.partials if spec.user)
+    if stage.routing is Routing.ROWS or not in_python:
+        return stage.routing.value
+    return f"{stage.routing.value}; rows, as arguments of {', '.join(in_python)}"
 
 
 def _sql(stage: Stage, branch: Branch) -> dict[str, str]:

@@ -61,7 +61,9 @@ def describe_aggregates(stage: Stage, names: Names) -> tuple[str, ...]:
         merge = ", ".join(spec.merge.value for spec in specs)
         how = f"{finish.function}{' of the distinct values' if finish.distinct else ''}"
         kept = _kept(specs)
-        if AGGREGATES[named.call.function].precision == APPROXIMATE:
+        if named.call.user is not None:
+            kept += "; in Python"
+        elif AGGREGATES[named.call.function].precision == APPROXIMATE:
             kept = "; approximate"
         lines.append(
             f"{show_aggregate(named.call, names)}: partial {partial}; merge {merge}; finish {how}{kept}"
@@ -70,7 +72,7 @@ def describe_aggregates(stage: Stage, names: Names) -> tuple[str, ...]:
 
 
 def _kept(specs: list[PartialSpec]) -> str:
-    ops = {spec.op for spec in specs}
+    ops = {spec.op for spec in specs if spec.user is None}
     if PartialOp.COLLECT in ops:
         return "; keeps every value"
     return "; keeps every different value" if PartialOp.COLLECT_SET in ops else ""
