@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_, xor
 
+from tests.oracle.in_python import in_python
 from tests.oracle.values import RowError, Value, identity, order, ranking
 from tidegate.model.expressions import Literal
 from tidegate.model.policies import Reason
@@ -35,6 +36,9 @@ def aggregate(call: AggregateCall, inputs: Inputs) -> Value:
     """The value over the rows; raises `RowError` where it does not fit its type."""
     if call.distinct:
         inputs = list({identity(given.args): given for given in reversed(inputs)}.values())
+    if call.user is not None:
+        rows = [(0 if call.distinct else given.ts_us or 0, given.args) for given in inputs]
+        return in_python(call.user, rows)
     return _FUNCTIONS[call.function](call, inputs)
 
 

@@ -209,8 +209,15 @@ def _value(user: UserAggregate, state: Any) -> Any:
 
 
 def _failed(user: UserAggregate, step: str, problem: Exception) -> Failed:
-    message = f"{step} of {user.name}: {type(problem).__name__}: {problem}"
-    return Failed(message[:_LONGEST_MESSAGE])
+    return Failed(f"{step} of {user.name}: {_described(problem)}"[:_LONGEST_MESSAGE])
+
+
+def _described(problem: Exception) -> str:
+    name = type(problem).__name__
+    try:
+        return f"{name}: {problem}"
+    except Exception:  # its text is user code, too
+        return name
 
 
 def _written(user: UserAggregate, state: Any) -> str:
