@@ -18,6 +18,7 @@ _COMMANDS = {
     "check": "Parse, bind and plan SQL files; report everything that is wrong.",
     "explain": "Show how a query is understood and run.",
     "functions": "List the functions that queries can call.",
+    "state": "Look into checkpoints: show, verify, compare.",
 }
 
 

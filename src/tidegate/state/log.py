@@ -12,6 +12,7 @@ While a log is open it remembers what it wrote: no epoch lists a directory or as
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from secrets import token_hex
 from typing import Any
@@ -123,7 +124,7 @@ class PartialLog:
         self.identity = identity
         self.shards = ShardFiles(store)
         self._store, self._lock, self._mark = store, lock, mark
-        self._recovered = self._closed = False
+        self._recovered = self._closed = self._failed = False
         self._epoch, self._base = -1, None
         self._growth = Growth()
         self._files: list[str] = []  # what the next snapshot makes superfluous
@@ -157,27 +158,27 @@ class PartialLog:
         )
 
     def intend(self, epoch: int, facts: Facts) -> None:
-        self._expect(epoch)
-        body = intent_body(epoch, facts, self._mark)
-        _write_document(self._store, layout.intent(epoch), body)
+        with self._changing(epoch):
+            body = intent_body(epoch, facts, self._mark)
+            _write_document(self._store, layout.intent(epoch), body)
 
     def write(self, epoch: int, shard: int, parts: Parts) -> Entry:
-        self._expect(epoch)
-        return self.shards.write(epoch, shard, parts)
+        with self._changing(epoch):
+            return self.shards.write(epoch, shard, parts)
 
     def commit(self, epoch: int, facts: Facts, entries: Sequence[Entry]) -> None:
-        self._expect(epoch)
-        assert {entry.file for entry in entries} == {
-            layout.delta(epoch, entry.shard) for entry in entries
-        }
-        assert len({entry.shard for entry in entries}) == len(entries)
         delta = Stored(facts=facts, entries=tuple(entries))
-        self._write_manifest(Manifest(epoch=epoch, base=self._base, delta=delta))
+        shards = {entry.shard for entry in entries}
+        assert sorted(entry.file for entry in entries) == sorted(
+            layout.delta(epoch, shard) for shard in shards
+        )
+        with self._changing(epoch):
+            self._write_manifest(Manifest(epoch=epoch, base=self._base, delta=delta))
+            made = [layout.intent(epoch), layout.manifest(epoch), *(it.file for it in entries)]
+            self._remove_superfluous(len(made) + 1)
         self._epoch = epoch
         self._growth.add(delta.bytes)
-        made = [layout.intent(epoch), layout.manifest(epoch), *(entry.file for entry in entries)]
         self._files += made
-        self._remove_superfluous(len(made) + 1)
 
     def wants_snapshot(self) -> bool:
         return self._growth.wants_snapshot
@@ -185,20 +186,22 @@ class PartialLog:
     def snapshot(self, epoch: int, facts: Facts, *, shards: Sequence[Parts]) -> None:
         if epoch == self._base:  # its files are real and must not be touched; the state is the same
             return
-        entries = [
-            self.shards.write_snapshot(epoch, shard, parts) for shard, parts in enumerate(shards)
-        ]
+        with self._changing(epoch + 1):
+            entries = [
+                self.shards.write_snapshot(epoch, shard, parts)
+                for shard, parts in enumerate(shards)
+            ]
         self.adopt_snapshot(epoch, facts, entries)
 
     def adopt_snapshot(self, epoch: int, facts: Facts, entries: Sequence[Entry]) -> None:
         """A snapshot whose files have been written by `shards.write_snapshot`, in whatever processes."""
-        self._check_usable()
-        assert epoch == self._epoch != self._base, epoch
-        last = Reader(self._store, self._mark).manifest(epoch)
-        delta = Stored(facts=last.delta.facts, entries=())
-        snapshot = Stored(facts=facts, entries=tuple(entries))
-        made = Manifest(epoch=epoch, base=epoch, delta=delta, snapshot=snapshot)
-        self._write_manifest(made)
+        assert epoch != self._base, epoch
+        with self._changing(epoch + 1):
+            last = Reader(self._store, self._mark).manifest(epoch)
+            delta = Stored(facts=last.delta.facts, entries=())
+            snapshot = Stored(facts=facts, entries=tuple(entries))
+            made = Manifest(epoch=epoch, base=epoch, delta=delta, snapshot=snapshot)
+            self._write_manifest(made)
         before = self._files
         self._take_up(Chain(links=(made,)))
         self._superfluous.extend(file for file in before if file not in self._files)
@@ -209,17 +212,23 @@ class PartialLog:
             return
         self._closed = True
         try:
-            self._remove_superfluous(len(self._superfluous))
+            if not self._failed:
+                self._remove_superfluous(len(self._superfluous))
         finally:
             self._lock.release()
 
-    def _expect(self, epoch: int) -> None:
-        self._check_usable()
-        assert epoch == self._epoch + 1, epoch
-
-    def _check_usable(self) -> None:
-        assert self._recovered
+    @contextmanager
+    def _changing(self, coming: int) -> Iterator[None]:
+        """After a failure nobody knows how much of a change is there; the next restart finds out."""
+        assert self._recovered, "recover comes first"
         assert not self._closed
+        assert not self._failed
+        assert coming == self._epoch + 1, coming
+        try:
+            yield
+        except BaseException:
+            self._failed = True
+            raise
 
     def _remove_superfluous(self, most: int) -> None:
         """With more files going than coming, what is superfluous cannot pile up."""

@@ -7,7 +7,7 @@
     log.snapshot(epoch, facts, shards=…)   if `log.wants_snapshot()`
 
 Epochs are 0, 1, 2, … without a gap. An epoch that was intended and not committed is to be repeated with what was
-intended. What a shard wrote for it is thrown away.
+intended; what a shard wrote for it is thrown away. A log that has refused to write is done: close it and open it anew.
 """
 
 from collections.abc import Callable, Iterator, Sequence
