@@ -35,13 +35,13 @@ class Failed:
 def to_text(value: Any) -> str:
     """The value as JSON; raises `NotPlain`."""
     try:
-        return json.dumps(_tagged(value), separators=(",", ":"), allow_nan=False)
+        return _ENCODER.encode(_tagged(value))
     except (RecursionError, ValueError) as problem:
         raise NotPlain(f"it cannot be written as text: {problem}") from None
 
 
 def from_text(text: str) -> Any:
-    return json.loads(text, object_hook=_untagged)
+    return _DECODER.decode(text)
 
 
 def _tagged(value: Any) -> Any:
@@ -113,3 +113,7 @@ def _untagged(found: dict[str, Any]) -> Any:
         if key.startswith("$"):
             return _READERS[key](value)
     return found
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_DECODER = json.JSONDecoder(object_hook=_untagged)

@@ -41,8 +41,9 @@ class Planned:
     ruled: Stage
 
 
-def plan(sql: str) -> Planned:
-    program = plan_script(parse_script(SourceText(streams.PRELUDE + sql)), Settings())
+def plan(sql: str, settings: Settings | None = None) -> Planned:
+    script = parse_script(SourceText(streams.PRELUDE + sql))
+    program = plan_script(script, settings or Settings())
     assert program.errors == [], [str(error) for error in program.errors]
     query = program.queries[-1]
     lowering = Lowering(
@@ -85,6 +86,11 @@ class Case:
 
     def run(self, run: Run, engine: Engine) -> tuple["Result", "Result"]:
         """What crosses the seam, and the diverted rows."""
+        main, diverted = map(_result, self.tables(run, engine))
+        return main, diverted
+
+    def tables(self, run: Run, engine: Engine) -> tuple[pa.Table, pa.Table]:
+        """The same as the engine gives it."""
         queries = row_queries(self.planned.ruled, self.branch)
         zone = "UTC" if engine is Engine.SPARK else None
         tables = {"$batch": streams.table_of(self.schema, self.rows, zone=zone)}
@@ -93,7 +99,7 @@ class Case:
             schema = streams.schema_of(self.planned.program, name)
             tables[name] = streams.table_of(schema, streams.TABLES[name], zone=zone)
         main, diverted = (
-            _result(run(render_relation(relation, engine, self.parameters), tables))
+            run(render_relation(relation, engine, self.parameters), tables)
             for relation in (queries.main, queries.diverted)
         )
         return main, diverted
