@@ -523,5 +523,11 @@ foreign_offset = _edge(
     "the place that the checkpoint names is none of connector {name}: {problem}",
     hint="the source was another one when the checkpoint was made; start over without it",
 )
+bad_table_record = _edge(
+    9,
+    "table {name} has a record that is no row: {problem}",
+    hint="mend it, or take it out: {record}",
+)
 
 # TG-7nnn · running
+cannot_run = _run(1, "{what} cannot be run yet", hint="{instead}")

@@ -325,7 +325,33 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
             name="file",
             doc="a file, or a directory that is being filled",
             roles=(Scope.SOURCE, Scope.TABLE, Scope.SINK),
-            options=(_own("path", "text", "file, directory or URL", required=True), _FORMAT),
+            options=(
+                _own("path", "text", "file, glob, directory or URL", required=True),
+                _own(
+                    "format",
+                    "choice",
+                    "how records are written; by the file's name if not given, sinks write parquet",
+                    choices=("json", "csv", "parquet"),
+                ),
+                _own("header", "flag", "whether csv begins with column names", default=True),
+                _own("delimiter", "text", "what separates the fields of csv", ","),
+                _own(
+                    "bounded", "flag", "whether reading ends; only a directory goes on if not given"
+                ),
+                _own(
+                    "settle",
+                    "duration",
+                    "how long after its last change a file counts as complete",
+                    "10s",
+                ),
+                _own(
+                    "on_bad_file",
+                    "choice",
+                    "what happens when a whole file cannot be read",
+                    "fail",
+                    choices=("fail", "skip"),
+                ),
+            ),
         ),
         ConnectorSpec(
             name="kafka",
@@ -356,6 +382,10 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
                 _own("rows", "count", "stop after so many"),
                 _own("seed", "count", "the same seed makes the same rows"),
                 _own("disorder", "duration", "how far rows are out of order", "0s"),
+                _own("start", "text", "event time of the first row; the clock, or 2026 with rows"),
+                _own("keys", "count", "how many values a VARCHAR column has", 26),
+                _own("late_every", "count", "one row in so many is late"),
+                _own("late_by", "duration", "how far beyond disorder late rows are", "1m"),
             ),
         ),
         ConnectorSpec(name="console", doc="the terminal", roles=(Scope.SINK,), holds=_ALL_KINDS),
