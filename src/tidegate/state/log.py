@@ -202,9 +202,10 @@ class PartialLog:
             snapshot = Stored(facts=facts, entries=tuple(entries))
             made = Manifest(epoch=epoch, base=epoch, delta=delta, snapshot=snapshot)
             self._write_manifest(made)
-        before = self._files
-        self._take_up(Chain(links=(made,)))
-        self._superfluous.extend(file for file in before if file not in self._files)
+            before = self._files
+            self._take_up(Chain(links=(made,)))
+            self._superfluous.extend(file for file in before if file not in self._files)
+            self._remove_superfluous(len(entries) + 1)
 
     def close(self) -> None:
         """Tidies up and releases the lock. What is committed needs no closing."""
