@@ -1,6 +1,8 @@
 """Python aggregates in queries: what may be registered, how they are called, and what plans say of them."""
 
+import re
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from tests.planning import cases, check_refusal, planned, refusal, the, written
 from tests.user_aggregates import USERS, Product
 from tidegate.errors import TidegateError
+from tidegate.model.plain_data import from_text, to_text
 from tidegate.model.types import Array, Decimal, Scalar
 from tidegate.plan import user_aggregates
 from tidegate.plan.aggregates import is_bounded
@@ -367,3 +370,21 @@ def test_fingerprints_know_names_and_types() -> None:
     assert "PRODUCT($x0) REAL" in difference("PRODUCT(price)", "PRODUCT(price)", settings(Other))
     assert "v0 DECIMAL(38, 2)" in difference("PRODUCT(qty)", "PRODUCT(qty)", settings(Wider))
     assert "PICKY" in difference("PRODUCT(qty)", "PICKY(qty)")
+
+
+def test_the_example_of_the_documentation() -> None:
+    """Its class is registered, its query is planned, and its state survives being written."""
+    text = (Path(__file__).parents[2] / "docs" / "python-aggregates.md").read_text(encoding="utf-8")
+    made: dict[str, Any] = {}
+    exec(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0], made)
+    geo_mean = user_aggregate("geo_mean", made["GeometricMean"])
+    settings = Settings(aggregates={"geo_mean": geo_mean})
+    written_query = " ".join(re.findall(r"`(SELECT [^`]*MINUTE\))`", text)[0].split())
+    planned(written_query.replace("…", "FROM trades"), settings=settings)
+    own = geo_mean.implementation
+    one, other = own.init(), own.init()
+    for state, value in ((one, 2.0), (one, 8.0), (other, 4.0)):
+        assert own.accumulate(state, value) is None
+    merged = own.merge(from_text(to_text(one)), other)
+    assert own.finish(merged) == pytest.approx(4.0)
+    assert own.finish(own.init()) is None
