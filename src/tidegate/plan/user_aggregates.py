@@ -9,6 +9,7 @@ query can call and that means nothing else. Names of other libraries' aggregates
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -44,13 +45,14 @@ def user_aggregate(name: str, implementation: type[Any] | object) -> UserAggrega
 
 
 class Installed(Mapping[str, UserAggregate]):
-    """Aggregates that installed packages bring, by lower-case name."""
+    """Aggregates that installed packages bring, by lower-case name; nothing is looked for before a query asks."""
 
     def __init__(self) -> None:
-        self._points: dict[str, EntryPoint] = {
-            point.name.lower(): point for point in entry_points(group=GROUP)
-        }
         self._loaded: dict[str, UserAggregate] = {}
+
+    @cached_property
+    def _points(self) -> dict[str, EntryPoint]:
+        return {point.name.lower(): point for point in entry_points(group=GROUP)}
 
     def __getitem__(self, name: str) -> UserAggregate:
         if name not in self._loaded:
