@@ -17,7 +17,7 @@ from tidegate.kernel.arrow import Integers
 from tidegate.kernel.finishing import Finished
 from tidegate.kernel.hashing import hash_rows
 from tidegate.kernel.index import KeyIndex
-from tidegate.model.policies import FILTERED
+from tidegate.model.policies import FILTERED, StreamKind
 
 
 class Op(IntEnum):
@@ -47,6 +47,13 @@ class Emitted:
     units: pa.RecordBatch
     ops: Integers | None
     broken: Broken
+
+    @classmethod
+    def nothing(cls, done: Finished, kind: StreamKind) -> "Emitted":
+        """No rows of a stream."""
+        none = np.zeros(0, np.int64)
+        ops = None if kind is StreamKind.APPEND else none
+        return cls(done.values, done.units, ops, Broken(done.units, none, ()))
 
     @property
     def signs(self) -> Integers:

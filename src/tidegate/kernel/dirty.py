@@ -30,6 +30,8 @@ class Store(Protocol):
 
     def of(self, units: pa.RecordBatch) -> pa.RecordBatch: ...
 
+    def nothing(self) -> pa.RecordBatch: ...
+
     def touched(self, batch: pa.RecordBatch, *, after_us: int) -> pa.RecordBatch: ...
 
     def ended(self, units: pa.RecordBatch, upto_us: int) -> Mask:
@@ -56,7 +58,7 @@ class Dirty:
 
     @property
     def old(self) -> pa.RecordBatch:
-        return pa.concat_batches(self._old) if self._old else self._store.of(self.units.slice(0, 0))
+        return pa.concat_batches(self._old) if self._old else self._store.nothing()
 
     def before(self, batch: pa.RecordBatch, *, after_us: int) -> None:
         """A partial batch is about to be merged; windows that ended by then are not changed by it."""

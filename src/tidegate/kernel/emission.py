@@ -41,15 +41,15 @@ class Moment:
     @property
     def closed_before_us(self) -> int:
         """Windows that end by then were closed before."""
-        return _horizon(self.before_us, self.lateness_us)
+        return horizon_us(self.before_us, self.lateness_us)
 
     @property
     def closed_us(self) -> int:
         """Windows that end by then are closed now."""
-        return _horizon(self.watermark_us, self.lateness_us)
+        return horizon_us(self.watermark_us, self.lateness_us)
 
 
-def _horizon(watermark_us: int, lateness_us: int) -> int:
+def horizon_us(watermark_us: int, lateness_us: int) -> int:
     if watermark_us >= FOREVER_US:
         return FOREVER_US
     return max(watermark_us - lateness_us, NEVER_US)

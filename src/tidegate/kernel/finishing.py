@@ -44,7 +44,7 @@ class Projection(Protocol):
 class OutputSpec:
     """`reads` are the columns that the projection needs; `plain` pairs output columns with fields that they just are.
 
-    `rows`: the place of the partial that holds whole rows, for windows without aggregates. `sort` names the fields of
+    `per_group`: groups have windows of their own (sessions), and so a Top-N of their own. `rows`: the place of the partial that holds whole rows, for windows without aggregates. `sort` names the fields of
     the sort keys if `plain`.
     """
 
@@ -58,6 +58,7 @@ class OutputSpec:
     directions: tuple[Direction, ...] = ()
     limit: int | None = None
     rows: str | None = None
+    per_group: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +85,23 @@ class Finisher:
     project: Projection | None
 
     def __call__(self, contents: pa.RecordBatch) -> Finished:
+        windows = None
         if self.spec.rows is not None:
-            contents = _exploded(contents, self.spec.rows)
+            contents, windows = _exploded(contents, self.spec.rows)
+        elif self.spec.limit is not None:
+            windows = self._windows(contents)
         groups, codes, details = self._groups(contents)
-        units = contents.select(self._unit_names(contents))
+        units = contents.select(self._unit_names)
         if self.spec.plain is not None:
             sort = [groups[name] for name in self.spec.sort]
             values = [groups[field] for _, field in self.spec.plain]
-            codes = self._limited(codes, sort, units)
+            codes = self._limited(codes, sort, units, windows)
             return Finished(units, codes, self._values(values), details)
         made = self._projected(groups, contents.num_rows)
         failed, failed_output = (numbers(made.column(name)).values for name in (CODE, OUTPUT_CODE))
         codes = np.where(codes == AGGREGATED, failed, codes)
         sort = [made.column(f"$s{place}") for place in range(len(self.spec.directions))]
-        codes = self._limited(codes, sort, units)
+        codes = self._limited(codes, sort, units, windows)
         codes = np.where(codes == AGGREGATED, failed_output, codes)
         values = [made.column(column.name) for column in self.spec.schema]
         return Finished(units, codes, self._values(values), details)
@@ -146,23 +150,48 @@ class Finisher:
             made = made.take(pa.array(np.argsort(rows)))
         return made
 
+    def nothing(self, contents: pa.RecordBatch) -> Finished:
+        """What no contents amount to."""
+        kinds = {TS: pa.int64(), ARRIVAL: pa.int64()}
+        units = pa.schema(
+            [
+                contents.schema.field(name)
+                if name in contents.schema.names
+                else pa.field(name, kinds[name])
+                for name in self._unit_names
+            ]
+        )
+        none = np.zeros(0, np.int64)
+        values = [pa.array([], arrow_type(column.type)) for column in self.spec.schema]
+        return Finished(pa.RecordBatch.from_pylist([], schema=units), none, self._values(values))
+
+    def _windows(self, contents: pa.RecordBatch) -> Integers:
+        """A number for the window of each group."""
+        names = self._unit_names if self.spec.per_group else [WINDOW_START, WINDOW_END]
+        windows, _ = KeyIndex().slots(_lanes(contents.select(names)))
+        return windows
+
     def _limited(
-        self, codes: Integers, sort: Sequence[pa.Array], units: pa.RecordBatch
+        self,
+        codes: Integers,
+        sort: Sequence[pa.Array],
+        units: pa.RecordBatch,
+        windows: Integers | None,
     ) -> Integers:
         """Top-N: what is not among the first of its window is left out."""
-        if self.spec.limit is None:
+        if self.spec.limit is None or windows is None:
             return codes
         rows = np.flatnonzero(codes == AGGREGATED)
         picked = pa.array(rows)
-        windows, _ = KeyIndex().slots(_lanes(units.select([WINDOW_START, WINDOW_END]).take(picked)))
         keys = list(zip([array.take(picked) for array in sort], self.spec.directions, strict=True))
         ties = [column.take(picked) for column in units.columns[2:]]
-        chosen = first_of_each(windows, keys, ties, self.spec.limit)
+        chosen = first_of_each(windows[rows], keys, ties, self.spec.limit)
         codes = codes.copy()
         codes[rows[~chosen]] = FILTERED
         return codes
 
-    def _unit_names(self, contents: pa.RecordBatch) -> list[str]:
+    @property
+    def _unit_names(self) -> list[str]:
         rest = [TS, ARRIVAL] if self.spec.rows is not None else [key.name for key in self.spec.keys]
         return [WINDOW_START, WINDOW_END, *rest]
 
@@ -178,14 +207,15 @@ def _lanes(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
     return hash_rows(batch.columns, batch.num_rows)
 
 
-def _exploded(contents: pa.RecordBatch, name: str) -> pa.RecordBatch:
-    """One row per row that is kept, by time and arrival within each window."""
+def _exploded(contents: pa.RecordBatch, name: str) -> tuple[pa.RecordBatch, Integers]:
+    """One row per row that is kept, by time and arrival within each window, and the number of its window."""
     owners, structs = flattened(contents.column(name))
     names = [field.name for field in structs.type]
     fields = dict(zip(names, structs.flatten(), strict=True))
     order = np.lexsort([*(numbers(fields[key]).values for key in (ARRIVAL, TS)), owners])
     edges = contents.select([WINDOW_START, WINDOW_END]).take(pa.array(owners[order]))
     inside = [fields[key].take(pa.array(order)) for key in names]
-    return pa.RecordBatch.from_arrays(
+    exploded = pa.RecordBatch.from_arrays(
         [*edges.columns, *inside], names=[WINDOW_START, WINDOW_END, *names]
     )
+    return exploded, owners[order]

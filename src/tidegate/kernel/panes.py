@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from tidegate.kernel.arrow import Integers, Mask, array_of, conform, numbers
 from tidegate.kernel.groups import ROWS, GroupTable
+from tidegate.kernel.quotas import Quotas
+from tidegate.kernel.refusals import Refused
 from tidegate.kernel.spans import Grid, SharedGrid, Span
 from tidegate.model.expressions import Field
 from tidegate.model.partials import PartialSpec
@@ -29,7 +31,7 @@ _MANY = 8
 class PaneStore:
     """`unit_fields` say what changes are about: a group in a window, or, `by_window`, a window; given by its panes.
 
-    Windows that were `turned_away` have no contents.
+    With `quotas`, windows and groups that were turned away are not seen.
     """
 
     def __init__(
@@ -41,10 +43,11 @@ class PaneStore:
         timed: bool,
         brought_start: str | None = None,
         by_window: bool = False,
+        quotas: Quotas | None = None,
     ) -> None:
         self.grid, self.keys = grid, tuple(keys)
         self.unit_fields = (FIRST, END) if by_window else (FIRST, END, *self.keys)
-        self.turned_away: set[Span] = set()
+        self.quotas = quotas
         self._specs, self._timed, self._brought_start = tuple(specs), timed, brought_start
         self._tables: dict[int, GroupTable] = {}
         self._unions: dict[tuple[int, int], GroupTable] = {}
@@ -65,7 +68,12 @@ class PaneStore:
 
     def spans(self) -> set[Span]:
         """All windows over the panes."""
-        return {span for pane in self._tables for span in self.grid.over(pane)} - self.turned_away
+        return {
+            span
+            for pane in self._tables
+            for span in self.grid.over(pane)
+            if not self._is_away(span)
+        }
 
     def partials(self) -> pa.RecordBatch:
         """Everything, as it could arrive."""
@@ -88,14 +96,24 @@ class PaneStore:
             table.merge(rows)
             self._forget_unions(pane)
 
-    def drop(self, upto_us: int) -> list[GroupTable]:
+    def still_open(self, batch: pa.RecordBatch, closed_us: int) -> pa.RecordBatch:
+        """Without the rows of panes that no open window is over: rows that go to their windows directly may have some."""
+        panes = numbers(conform(batch.column(PANE), Scalar.BIGINT)).values
+        earliest = int(panes.min()) if len(panes) else 0
+        if not self.grid.is_done(earliest, closed_us):
+            return batch
+        done = [pane for pane in np.unique(panes).tolist() if self.grid.is_done(pane, closed_us)]
+        return batch.filter(pa.array(~np.isin(panes, done)))
+
+    def drop(self, upto_us: int) -> None:
         """Forget the panes that no window needs any more."""
-        ended = {span for span in self.turned_away if self.grid.end_us(span) <= upto_us}
-        self.turned_away -= ended
         done = [pane for pane in self._tables if self.grid.is_done(pane, upto_us)]
         for pane in done:
             self._forget_unions(pane)
-        return [self._tables.pop(pane) for pane in done]
+        tables = [self._tables.pop(pane) for pane in done]
+        if self.quotas is not None:
+            self.quotas.dropped(tables)
+            self.quotas.ended(self.grid, upto_us)
 
     def _forget_unions(self, pane: int) -> None:
         for level in range(1, self._levels + 1):
@@ -104,12 +122,58 @@ class PaneStore:
     def _new(self) -> GroupTable:
         return GroupTable(self.keys, self._specs, timed=self._timed)
 
+    def room_for(self, batch: pa.RecordBatch, *, closed_us: int) -> tuple[pa.RecordBatch, Refused]:
+        """The rows that quotas let in, and those that they do not."""
+        assert self.quotas is not None
+        panes = numbers(conform(batch.column(PANE), Scalar.BIGINT)).values
+        codes = np.zeros(len(panes), np.int64)
+        open_spans = self.spans()
+        allowed: dict[int, Sequence[Span]] = {}
+        for pane in np.unique(panes).tolist():
+            over = [span for span in self.grid.over(pane) if self.grid.end_us(span) > closed_us]
+            allowed[pane], reason = self.quotas.windows(over, open_spans)
+            if reason is not None:
+                codes[panes == pane] = reason
+        rows = np.flatnonzero(codes == 0)
+        kept = batch.take(pa.array(rows))
+        let_in, slots = self.quotas.let_in(kept, panes[rows], allowed)
+        codes[rows[~let_in]] = self.quotas.no_group
+        kept, slots, panes_in = kept.filter(pa.array(let_in)), slots[let_in], panes[rows][let_in]
+        self.quotas.opened(slots[self._is_new(kept, panes_in)])
+        return kept, self._refused(batch, codes, panes, closed_us)
+
+    def _refused(
+        self, batch: pa.RecordBatch, codes: Integers, panes: Integers, closed_us: int
+    ) -> Refused:
+        """With the first open window that each would have been in."""
+        rows = np.flatnonzero(codes)
+        windows = [
+            next(span for span in self.grid.over(pane) if self.grid.end_us(span) > closed_us)
+            for pane in panes[rows].tolist()
+        ]
+        starts = [self.grid.start_us(span) or 0 for span in windows]
+        ends = [self.grid.end_us(span) for span in windows]
+        picked = batch.take(pa.array(rows))
+        return Refused(picked, codes[rows], np.array(starts, np.int64), np.array(ends, np.int64))
+
+    def _is_new(self, batch: pa.RecordBatch, panes: Integers) -> Mask:
+        """Rows whose group the pane does not have yet."""
+        new = np.ones(len(panes), bool)
+        for pane in np.unique(panes).tolist():
+            table, rows = self._tables.get(pane), np.flatnonzero(panes == pane)
+            if table is not None:
+                new[rows] = table.find(batch.take(pa.array(rows))) < 0
+        return new
+
+    def _is_away(self, span: Span) -> bool:
+        return self.quotas is not None and span in self.quotas.turned_away
+
     # What windows hold
 
     def closing(self, *, after_us: int, upto_us: int) -> Iterator[pa.RecordBatch]:
         """The contents of windows that end in (after, upto], by their ends."""
         for span in self.grid.closing(sorted(self._tables), after_us=after_us, upto_us=upto_us):
-            if span not in self.turned_away:
+            if not self._is_away(span):
                 yield self.whole(span)
 
     def whole(self, span: Span) -> pa.RecordBatch:
@@ -121,7 +185,7 @@ class PaneStore:
     def of(self, units: pa.RecordBatch) -> pa.RecordBatch:
         """The groups in windows that the units name, as far as they exist."""
         parts = [self._unit_contents(span, rows) for span, rows in by_span(units)]
-        return pa.concat_batches(parts) if parts else self._nothing()
+        return pa.concat_batches(parts) if parts else self.nothing()
 
     def _unit_contents(self, span: Span, units: pa.RecordBatch) -> pa.RecordBatch:
         if len(self.unit_fields) == len((FIRST, END)):
@@ -135,7 +199,7 @@ class PaneStore:
         for pane, group in by_pane(batch.select([PANE, *names])):
             rows = group if names else group.slice(0, 1)
             for span in self.grid.over(pane):
-                if self.grid.end_us(span) > after_us and span not in self.turned_away:
+                if self.grid.end_us(span) > after_us and not self._is_away(span):
                     found.append(_with_columns(rows, {FIRST.name: span.first, END.name: span.end}))
         return pa.concat_batches(found) if found else self._no_units()
 
@@ -194,6 +258,9 @@ class PaneStore:
 
     def _contents(self, span: Span, partials: pa.RecordBatch) -> pa.RecordBatch:
         rows = numbers(partials.column(ROWS)).values
+        if self.quotas is not None:
+            partials = self.quotas.visible(span, partials)
+            rows = numbers(partials.column(ROWS)).values
         if not rows.all():  # all of a group's rows have been taken back
             partials = partials.filter(pa.array(rows != 0))
         end = self.grid.end_us(span)
@@ -207,7 +274,7 @@ class PaneStore:
         brought = conform(partials.column(self._brought_start), Scalar.TIMESTAMP).cast(pa.int64())
         return made.set_column(0, WINDOW_START, brought)
 
-    def _nothing(self) -> pa.RecordBatch:
+    def nothing(self) -> pa.RecordBatch:
         return self._contents(Span(0, 1), self._new().partials())
 
     def _no_units(self) -> pa.RecordBatch:

@@ -10,20 +10,24 @@ number. The sessions of a group are a linked list through these columns, so that
 groups that it touches. Closed and merged ones leave gaps, which are closed when there are more of them than sessions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from tidegate.kernel.arrow import Integers, Mask, array_of, numbers
+from tidegate.kernel.dirty import counted
 from tidegate.kernel.folding import fold
 from tidegate.kernel.groups import ROWS, GroupTable
 from tidegate.kernel.growing import Growing
 from tidegate.kernel.panes import PANE, WINDOW_END, WINDOW_START
+from tidegate.kernel.quotas import NO_LIMITS, Limits
+from tidegate.kernel.ranking import ranks
+from tidegate.kernel.refusals import Refused
 from tidegate.model.expressions import Field
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
+from tidegate.model.policies import AGGREGATED, DISPOSITION, Reason
 from tidegate.model.time import FOREVER_US, NEVER_US
 from tidegate.model.types import Scalar
 from tidegate.model.windows import Session
@@ -31,13 +35,8 @@ from tidegate.model.windows import Session
 FIRST_TS, LAST_TS = "$first_ts", "$last_ts"
 _SESSION = Field("$session", Scalar.BIGINT)
 _NONE = -1
+_LATE = DISPOSITION[Reason.ALLOWED_LATENESS_EXCEEDED]
 _SLACK = 1024
-
-
-class Admission(Protocol):
-    """Says which of some new sessions there is room for; `groups` are numbers, `known` whether a group is there."""
-
-    def __call__(self, groups: Integers, known: Mask, arrived: Integers) -> Mask: ...
 
 
 @dataclass(slots=True)
@@ -99,19 +98,22 @@ class SessionStore:
     # Change
 
     def merge(
-        self, batch: pa.RecordBatch, *, closed_to_us: int = NEVER_US, admit: Admission | None = None
-    ) -> tuple[Integers, Integers]:
-        """Rows that are late because their session would have ended by then, and rows that there is no room for."""
-        groups = self._groups.merge(_counted(batch, self.keys))
+        self,
+        batch: pa.RecordBatch,
+        *,
+        closed_to_us: int = NEVER_US,
+        limits: Limits = NO_LIMITS,
+        crowded: bool = False,
+    ) -> Refused:
+        """What is refused: rows whose session would have ended by then, and rows that there is no room for."""
+        groups = self._groups.merge(counted(batch, self.keys))
         self._heads.grow(len(self._groups), _NONE)
         runs = self._clusters(batch, groups)
-        late, crowded = self._judge(runs, batch, closed_to_us, admit)
-        self._apply(runs, batch, ~(late | crowded))
+        codes = self._judge(runs, closed_to_us, limits, crowded=crowded)
+        self._apply(runs, batch, codes == AGGREGATED)
+        refused = self._refused(runs, batch, codes)
         self._close_gaps()
-        gone = [
-            np.sort(runs.row[which[runs.cluster] & (runs.row >= 0)]) for which in (late, crowded)
-        ]
-        return gone[0], gone[1]
+        return refused
 
     def _clusters(self, batch: pa.RecordBatch, groups: Integers) -> _Runs:
         old = self._of_groups(np.unique(groups))
@@ -139,23 +141,54 @@ class SessionStore:
         near: Mask = distance_us <= gap if self.window.inclusive else distance_us < gap
         return near
 
-    def _judge(
-        self, runs: _Runs, batch: pa.RecordBatch, closed_to_us: int, admit: Admission | None
-    ) -> tuple[Mask, Mask]:
-        """Of the clusters that no open session is part of: the late ones, and those that do not fit in."""
+    def _judge(self, runs: _Runs, closed_to_us: int, limits: Limits, *, crowded: bool) -> Integers:
+        """What becomes of each cluster. One that no open session is part of may be late, or have no room."""
+        codes = np.full(runs.count, AGGREGATED)
         if runs.count == 0:
-            return np.zeros(0, bool), np.zeros(0, bool)
+            return codes
         new = np.maximum.reduceat(runs.number, runs.starts) == _NONE
-        ends = np.maximum.reduceat(runs.last, runs.starts) + self.window.gap_us
-        late = new & (ends <= closed_to_us)
-        crowded = np.zeros(runs.count, bool)
-        asking = np.flatnonzero(new & ~late)
-        if admit is not None and len(asking):
-            arrived = np.concatenate([numbers(batch.column("$first_row")).values, [FOREVER_US]])
-            earliest = np.minimum.reduceat(arrived[runs.row], runs.starts)[asking]
+        codes[new & (self._extents(runs)[1] <= closed_to_us)] = _LATE
+        asking = np.flatnonzero(new & (codes == AGGREGATED))
+        if limits.any and len(asking):
             groups = runs.group[runs.starts[asking]]
-            crowded[asking] = ~admit(groups, self._heads.values[groups] != _NONE, earliest)
-        return late, crowded
+            keys = self._groups.partials(groups).columns[: len(self.keys)]
+            ranked = [ranks(key, descending=False, nulls_first=False) for key in keys]
+            order = np.lexsort([*reversed(ranked), runs.first[runs.starts[asking]]])
+            codes[asking[order]] = self._admitted(groups[order], limits, crowded=crowded)
+        return codes
+
+    def _admitted(self, groups: Integers, limits: Limits, *, crowded: bool) -> Integers:
+        """For new sessions of these groups, one after the other, whether there is room, or why not."""
+        known = set(self._owner.values[self._alive.values].tolist())
+        open_sessions = self._open
+        codes = []
+        for group in groups.tolist():
+            if crowded:
+                code = DISPOSITION[Reason.MAX_STATE_BYTES]
+            elif limits.groups is not None and group not in known and len(known) >= limits.groups:
+                code = DISPOSITION[Reason.MAX_GROUPS]
+            elif limits.windows is not None and open_sessions >= limits.windows:
+                code = DISPOSITION[Reason.MAX_OPEN_WINDOWS]
+            else:
+                code = AGGREGATED
+                known.add(group)
+                open_sessions += 1
+            codes.append(code)
+        return np.array(codes, np.int64)
+
+    def _extents(self, runs: _Runs) -> tuple[Integers, Integers]:
+        ends: Integers = np.maximum.reduceat(runs.last, runs.starts) + self.window.gap_us
+        return runs.first[runs.starts], ends
+
+    def _refused(self, runs: _Runs, batch: pa.RecordBatch, codes: Integers) -> Refused:
+        places = np.flatnonzero((codes != AGGREGATED)[runs.cluster] & (runs.row >= 0))
+        if len(places) == 0:
+            return Refused.nothing(batch)
+        places = places[np.argsort(runs.row[places])]
+        clusters = runs.cluster[places]
+        starts, ends = self._extents(runs)
+        rows = batch.take(pa.array(runs.row[places]))
+        return Refused(rows, codes[clusters], starts[clusters], ends[clusters])
 
     def _apply(self, runs: _Runs, batch: pa.RecordBatch, taken: Mask) -> None:
         """Make each cluster one session: the first open one in it, or a new one."""
@@ -268,13 +301,16 @@ class SessionStore:
         if self._earliest_us <= upto_us:
             yield self._contents(self._ending(after_us=after_us, upto_us=upto_us))
 
+    def nothing(self) -> pa.RecordBatch:
+        return self._contents(np.zeros(0, np.int64))
+
     def of(self, units: pa.RecordBatch) -> pa.RecordBatch:
         """All open sessions of the groups."""
         groups = self._groups.find(units)
         return self._contents(self._of_groups(np.unique(groups[groups >= 0])))
 
     def touched(self, batch: pa.RecordBatch, *, after_us: int) -> pa.RecordBatch:
-        return _counted(batch, self.keys)
+        return counted(batch, self.keys)
 
     def ended(self, units: pa.RecordBatch, upto_us: int) -> Mask:
         """No group has had its last session."""
@@ -311,13 +347,6 @@ def _reached(group: Integers, last: Integers) -> Integers:
     highest = np.maximum.accumulate(rank + group * len(last)) - group * len(last)
     reached: Integers = last[order[highest]]
     return reached
-
-
-def _counted(batch: pa.RecordBatch, keys: Sequence[Field]) -> pa.RecordBatch:
-    """The keys of the rows; a batch must have a column to have rows."""
-    ones = array_of(np.ones(batch.num_rows, np.int64), None, pa.int64())
-    arrays = [*(batch.column(key.name) for key in keys), ones]
-    return pa.RecordBatch.from_arrays(arrays, names=[*(key.name for key in keys), ROWS])
 
 
 def _numbered(batch: pa.RecordBatch, sessions: Integers) -> pa.RecordBatch:

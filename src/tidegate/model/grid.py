@@ -47,6 +47,27 @@ def floor_us(instant_us: int, width_us: int, offset_us: int) -> int:
     return (instant_us - offset_us) // width_us * width_us + offset_us
 
 
+def latest_window_us(window: TimeWindow | Inherited, instant_us: int) -> tuple[int | None, int]:
+    """Where the last of the windows over an instant begins and ends; of a session, as if it had one row.
+
+    >>> latest_window_us(Hopping(size_us=15, slide_us=5), 12)
+    (10, 25)
+    """
+    match window:
+        case Tumbling(size_us=size, offset_us=offset) | Cumulating(size_us=size, offset_us=offset):
+            start = floor_us(instant_us, size, offset)
+            return start, start + size
+        case Hopping(size_us=size, slide_us=slide, offset_us=offset):
+            start = floor_us(instant_us, slide, offset)
+            return start, start + size
+        case Session(gap_us=gap):
+            return instant_us, instant_us + gap
+        case Sliding(lookback_us=back, lookahead_us=ahead):
+            return instant_us - back, instant_us + (ahead or 0)
+        case Inherited():
+            return None, instant_us + 1
+
+
 def open_from_us(
     window: TimeWindow | Inherited,
     *,

@@ -35,6 +35,8 @@ class PartialOp(StrEnum):
     COMOMENT = "comoment"
     MIN = "min"
     MAX = "max"
+    MIN_OF_FINITE = "min_of_finite"  # of floats of which none is NaN or infinite
+    MAX_OF_FINITE = "max_of_finite"
     FIRST = "first"
     LAST = "last"
     BOOL_AND = "bool_and"

@@ -31,7 +31,7 @@ from tidegate.model.expressions import (
 )
 from tidegate.model.grid import NO_PANES, pane_shift_us
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
-from tidegate.model.policies import FILTERED
+from tidegate.model.policies import AGGREGATED, FILTERED
 from tidegate.model.relations import (
     Derive,
     Expand,
@@ -66,16 +66,26 @@ __all__ = ["BATCH", "LATEST", "OPEN_FROM", "RowQueries", "row_queries", "used_co
 
 @dataclass(frozen=True, slots=True)
 class RowQueries:
-    """`main` makes what crosses the seam; `diverted` the whole rows that did not, with `$ts` and `$code`."""
+    """`main` makes what crosses the seam.
+
+    The others give whole rows, with `$code`, `$ts` and their keys: those that are diverted, and those that are not, among
+    which the kernel may have to find what it has refused.
+    """
 
     main: Relation
     diverted: Relation
+    taken: Relation
 
 
 def row_queries(stage: Stage, branch: Branch) -> RowQueries:
     """The SQL of one branch."""
     made = _RowSql(stage, branch, verdict_of(stage, branch))
-    return RowQueries(main=made.main(), diverted=made.diverted())
+    whole = made.whole()
+    return RowQueries(
+        main=made.main(),
+        diverted=Keep(whole, call(">", CODE, bigint(FILTERED))),
+        taken=Keep(whole, call("=", CODE, bigint(AGGREGATED))),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,27 +111,31 @@ class _RowSql:
         for named in self.branch.columns:
             yield Named(named.name, Field(named.name, named.expr.type))
 
-    def diverted(self) -> Relation:
-        """The input's own columns, all of them, so that the original event can be shown."""
+    def whole(self) -> Relation:
+        """Every row with the input's own columns, all of them, so that the original event can be shown."""
         whole = self.branch.input.whole
+        keys = {key.name for key in self._keys}
         originals = {
             made: Field(made, column.type)
             for (made, _), column in zip(whole.columns, whole.schema, strict=True)
         }
         prepared = Derive(
             _joined(self.branch, whole),
-            (*(Named(name, field) for name, field in originals.items()), *self.verdict.columns),
+            (
+                *(Named(name, field) for name, field in originals.items()),
+                *self.verdict.columns,
+                *(named for named in self.branch.columns if named.name in keys),
+            ),
         )
         time = TS if self.verdict.timed else Literal(None, Scalar.BIGINT)
+        told = (Named(key.name, key) for key in self._keys)
         shown = (
             Named(physical, originals[made])
             for made, physical in whole.columns
             if not physical.startswith("$")
         )
-        judged = Derive(
-            prepared, (Named(CODE.name, self.verdict.code), Named(TS.name, time), *shown)
-        )
-        return Keep(judged, call(">", CODE, bigint(FILTERED)))
+        code = Named(CODE.name, self.verdict.code)
+        return Derive(prepared, (code, Named(TS.name, time), *told, *shown))
 
     # Partials
 

@@ -70,7 +70,11 @@ def verdict_of(stage: Stage, branch: Branch) -> Verdict:
     )
     stamps = bound is not None and _stamps(bound)
     # WHERE is looked at before the time, so what it removed may be from the future.
-    first_is_time = predicate == TRUE and checks.failed_predicate == NO_ERROR
+    # A value that overflows has the code of a time outside all years, so only times within reach are certain then, too.
+    first_is_time = all(
+        failed == NO_ERROR for failed in (checks.failed_predicate, checks.failed_values)
+    )
+    first_is_time = first_is_time and predicate == TRUE
     certain = TRUE if first_is_time or bound is None else call("<=", TS, LATEST)
     return Verdict(
         columns=(*_time_columns(branch, stamps=stamps), *checks.columns()),

@@ -18,6 +18,8 @@ _PLAIN = {
     PartialOp.MEAN: "avg({0})",
     PartialOp.MIN: "min({0})",
     PartialOp.MAX: "max({0})",
+    PartialOp.MIN_OF_FINITE: "min({0})",
+    PartialOp.MAX_OF_FINITE: "max({0})",
     PartialOp.BOOL_AND: "bool_and({0})",
     PartialOp.BOOL_OR: "bool_or({0})",
     PartialOp.BIT_AND: "bit_and({0})",
@@ -56,6 +58,9 @@ def _call(spec: PartialSpec, args: Sequence[str], conditions: Sequence[str], eng
             return _collect(spec, args, conditions, engine)
         case PartialOp.SUM:
             return _filtered(f"sum({args[0]})", conditions)
+        case PartialOp.MIN_OF_FINITE | PartialOp.MAX_OF_FINITE:
+            extreme = _filtered(_PLAIN[spec.op].format(args[0]), conditions)
+            return f"({extreme} + CAST(0 AS {type_name(types[0], engine)}))"  # -0.0 is 0.0
         case PartialOp.MIN | PartialOp.MAX:
             return _filtered(_PLAIN[spec.op].format(_key(args[0], types[0], engine)), conditions)
         case _:

@@ -91,6 +91,7 @@ def check_types(stage: Stage, branch: Branch, schema: pa.Schema) -> list[str]:
 
 def _check_diverted(answer: Answer, branch: Branch, found: Sequence[Row]) -> Iterator[str]:
     names = [name for _, name in branch.input.originals if not name.startswith("$")]
+    keys = [name for name in (found[0] if found else ()) if name.startswith("$")][2:]
 
     def shown(code: int, ts: int | None, original: Row) -> Any:
         return canonical([code, ts, *(original[name] for name in names)])
@@ -99,7 +100,7 @@ def _check_diverted(answer: Answer, branch: Branch, found: Sequence[Row]) -> Ite
     given = Counter(shown(row["$code"], row["$ts"], row) for row in found)
     if expected != given:
         yield f"diverted: missing {expected - given}, unexpected {given - expected}"
-    if found and list(found[0]) != ["$code", "$ts", *names]:
+    if found and list(found[0]) != ["$code", "$ts", *keys, *names]:
         yield f"diverted columns: {list(found[0])}"
 
 

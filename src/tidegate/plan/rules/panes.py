@@ -15,6 +15,7 @@ from tidegate.model.windows import AlignedWindow, Cumulating, Hopping, Inherited
 from tidegate.plan.physical import Decision, Panes, Routing, Stage
 
 RULE = "panes"
+_QUOTAS = ("max_groups", "max_open_windows", "max_state_bytes")
 
 
 def choose_panes(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
@@ -24,9 +25,20 @@ def choose_panes(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
     ):
         return stage
     panes, reason = _choose(stage.window)
+    if panes.copies > 1 and any(stage.option(name) is not None for name in _QUOTAS):
+        panes = widest_panes(stage.window)
+        reason = "quotas let a row into all of its windows at once"
     shape = f"panes of {format_duration(panes.width_us)}"
     choice = shape if panes.copies == 1 else f"{panes.copies} windows per row"
     return replace(stage, panes=panes, decisions=(*stage.decisions, Decision(RULE, choice, reason)))
+
+
+def widest_panes(window: AlignedWindow | Session | Inherited) -> Panes:
+    """The widest panes that every window consists of."""
+    if isinstance(window, Hopping):
+        width = gcd(window.size_us, window.slide_us)
+        return Panes(width_us=width, offset_us=window.offset_us)
+    return _choose(window)[0]
 
 
 def _choose(window: AlignedWindow | Session | Inherited) -> tuple[Panes, str]:

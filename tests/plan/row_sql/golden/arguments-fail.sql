@@ -5,7 +5,7 @@ SELECT
   "$pane",
   "$k0",
   count(*) AS "$rows",
-  max("$ts") AS "$max_ts",
+  max("$ts") FILTER (WHERE ("$ts" <= :latest_us)) AS "$max_ts",
   sum(("$x0" >> (32 & 63))) AS "$p0",
   sum(("$x0" & 4294967295)) AS "$p1",
   sum("$x1") AS "$p2",
@@ -95,6 +95,7 @@ FROM (
       ELSE "$failed_values"
     END AS "$code",
     "$ts",
+    "$k0",
     "symbol",
     "price",
     "ratio",
@@ -134,7 +135,8 @@ FROM (
         WHEN ("$t0" <> 0) THEN "$t0"
         WHEN ("$t2" <> 0) THEN "$t2"
         ELSE CASE WHEN ((TRY_CAST((regexp_match("note", '^[ \t\n\x0b\f\r]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])[ \t\n\x0b\f\r]*\z'))[1] AS DOUBLE) IS NULL) AND (NOT ("note" IS NULL))) THEN 10 ELSE 0 END
-      END AS "$failed_values"
+      END AS "$failed_values",
+      "symbol" AS "$k0"
     FROM (
       SELECT
         "amount",
@@ -187,7 +189,7 @@ SELECT
   `$pane`,
   `$k0`,
   count(*) AS `$rows`,
-  max(`$ts`) AS `$max_ts`,
+  max(`$ts`) FILTER (WHERE (`$ts` <= :latest_us)) AS `$max_ts`,
   sum(shiftright(`$x0`, CAST(32L & 63L AS INT))) AS `$p0`,
   sum((`$x0` & 4294967295L)) AS `$p1`,
   sum(`$x1`) AS `$p2`,
@@ -273,6 +275,7 @@ FROM (
       ELSE `$failed_values`
     END AS `$code`,
     `$ts`,
+    `$k0`,
     `symbol`,
     `price`,
     `ratio`,
@@ -312,7 +315,8 @@ FROM (
         WHEN (`$t0` <> 0L) THEN `$t0`
         WHEN (`$t2` <> 0L) THEN `$t2`
         ELSE CASE WHEN ((TRY_CAST(regexp_extract(`note`, '^[ \u005ct\u005cn\u005cx0b\u005cf\u005cr]*([+-]?(?:[0-9]+(?:\u005c.[0-9]*)?|\u005c.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])[ \u005ct\u005cn\u005cx0b\u005cf\u005cr]*\u005cz', 1) AS DOUBLE) IS NULL) AND (NOT (`note` IS NULL))) THEN 10L ELSE 0L END
-      END AS `$failed_values`
+      END AS `$failed_values`,
+      `symbol` AS `$k0`
     FROM (
       SELECT
         `amount`,

@@ -5,7 +5,7 @@ SELECT
   "$pane",
   "$k0",
   count(*) AS "$rows",
-  max("$ts") AS "$max_ts",
+  max("$ts") FILTER (WHERE ("$ts" <= :latest_us)) AS "$max_ts",
   sum(("$x0" >> (32 & 63))) FILTER (WHERE "$x1") AS "$p0",
   sum(("$x0" & 4294967295)) FILTER (WHERE "$x1") AS "$p1",
   max("$x2") FILTER (WHERE "$x3") AS "$p2",
@@ -90,6 +90,7 @@ FROM (
       ELSE "$failed_values"
     END AS "$code",
     "$ts",
+    "$k0",
     "symbol",
     "price",
     "ratio",
@@ -125,7 +126,8 @@ FROM (
       "at",
       "ts",
       CAST("ts" AS BIGINT) AS "$ts",
-      CASE WHEN ("$t0" <> 0) THEN "$t0" ELSE CASE WHEN (("$t1" > 0) AND "ok") THEN CASE WHEN (((("qty" % NULLIF("$t1", 0)) IS NULL) AND "$t2") AND "$t3") THEN 11 ELSE 0 END ELSE 0 END END AS "$failed_values"
+      CASE WHEN ("$t0" <> 0) THEN "$t0" ELSE CASE WHEN (("$t1" > 0) AND "ok") THEN CASE WHEN (((("qty" % NULLIF("$t1", 0)) IS NULL) AND "$t2") AND "$t3") THEN 11 ELSE 0 END ELSE 0 END END AS "$failed_values",
+      "symbol" AS "$k0"
     FROM (
       SELECT
         "$t1",
@@ -202,7 +204,7 @@ SELECT
   `$pane`,
   `$k0`,
   count(*) AS `$rows`,
-  max(`$ts`) AS `$max_ts`,
+  max(`$ts`) FILTER (WHERE (`$ts` <= :latest_us)) AS `$max_ts`,
   sum(shiftright(`$x0`, CAST(32L & 63L AS INT))) FILTER (WHERE `$x1`) AS `$p0`,
   sum((`$x0` & 4294967295L)) FILTER (WHERE `$x1`) AS `$p1`,
   max(`$x2`) FILTER (WHERE `$x3`) AS `$p2`,
@@ -287,6 +289,7 @@ FROM (
       ELSE `$failed_values`
     END AS `$code`,
     `$ts`,
+    `$k0`,
     `symbol`,
     `price`,
     `ratio`,
@@ -322,7 +325,8 @@ FROM (
       `at`,
       `ts`,
       unix_micros(`ts`) AS `$ts`,
-      CASE WHEN (`$t0` <> 0L) THEN `$t0` ELSE CASE WHEN ((`$t1` > 0L) AND `ok`) THEN CASE WHEN (((try_mod(`qty`, `$t1`) IS NULL) AND `$t2`) AND `$t3`) THEN 11L ELSE 0L END ELSE 0L END END AS `$failed_values`
+      CASE WHEN (`$t0` <> 0L) THEN `$t0` ELSE CASE WHEN ((`$t1` > 0L) AND `ok`) THEN CASE WHEN (((try_mod(`qty`, `$t1`) IS NULL) AND `$t2`) AND `$t3`) THEN 11L ELSE 0L END ELSE 0L END END AS `$failed_values`,
+      `symbol` AS `$k0`
     FROM (
       SELECT
         `$t1`,

@@ -61,6 +61,7 @@ FROM (
       ELSE 2
     END AS "$code",
     "$ts",
+    "$k0",
     "symbol",
     "price",
     "ratio",
@@ -95,7 +96,8 @@ FROM (
       "tags",
       "at",
       "ts",
-      CAST("ts" AS BIGINT) AS "$ts"
+      CAST("ts" AS BIGINT) AS "$ts",
+      "symbol" AS "$k0"
     FROM "$batch" AS q
   ) AS q
 ) AS q
@@ -158,6 +160,7 @@ FROM (
       ELSE 2L
     END AS `$code`,
     `$ts`,
+    `$k0`,
     `symbol`,
     `price`,
     `ratio`,
@@ -192,7 +195,8 @@ FROM (
       `tags`,
       `at`,
       `ts`,
-      unix_micros(`ts`) AS `$ts`
+      unix_micros(`ts`) AS `$ts`,
+      `symbol` AS `$k0`
     FROM `$batch` AS q
   ) AS q
 ) AS q

@@ -53,6 +53,7 @@ FROM (
       ELSE 2
     END AS "$code",
     "$ts",
+    "$k0",
     "symbol",
     "price",
     "ratio",
@@ -87,7 +88,8 @@ FROM (
       "tags",
       "at",
       "ts",
-      CAST("ts" AS BIGINT) AS "$ts"
+      CAST("ts" AS BIGINT) AS "$ts",
+      "symbol" AS "$k0"
     FROM "$batch" AS q
   ) AS q
 ) AS q
@@ -142,6 +144,7 @@ FROM (
       ELSE 2L
     END AS `$code`,
     `$ts`,
+    `$k0`,
     `symbol`,
     `price`,
     `ratio`,
@@ -176,7 +179,8 @@ FROM (
       `tags`,
       `at`,
       `ts`,
-      unix_micros(`ts`) AS `$ts`
+      unix_micros(`ts`) AS `$ts`,
+      `symbol` AS `$k0`
     FROM `$batch` AS q
   ) AS q
 ) AS q

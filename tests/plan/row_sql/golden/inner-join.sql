@@ -85,6 +85,7 @@ FROM (
       ELSE "$failed_values"
     END AS "$code",
     "$ts",
+    "$k0",
     "t.symbol" AS "symbol",
     "t.price" AS "price",
     "t.ratio" AS "ratio",
@@ -121,7 +122,8 @@ FROM (
       "t.ts",
       CAST("t.ts" AS BIGINT) AS "$ts",
       ((NOT ("$matched0" IS NULL)) AND ((nanvl("t.price", CAST('NaN' AS DOUBLE)) + 0.0e0) > 0.0e0)) AS "$keep",
-      CASE WHEN (((CASE WHEN abs(CAST("t.qty" AS DOUBLE) * CAST("s.lot" AS DOUBLE)) < 9.2e18 THEN "t.qty" * "s.lot" ELSE TRY_CAST(CAST("t.qty" AS DECIMAL(19, 0)) * CAST("s.lot" AS DECIMAL(19, 0)) AS BIGINT) END IS NULL) AND (NOT ("t.qty" IS NULL))) AND (NOT ("s.lot" IS NULL))) THEN 12 ELSE 0 END AS "$failed_values"
+      CASE WHEN (((CASE WHEN abs(CAST("t.qty" AS DOUBLE) * CAST("s.lot" AS DOUBLE)) < 9.2e18 THEN "t.qty" * "s.lot" ELSE TRY_CAST(CAST("t.qty" AS DECIMAL(19, 0)) * CAST("s.lot" AS DECIMAL(19, 0)) AS BIGINT) END IS NULL) AND (NOT ("t.qty" IS NULL))) AND (NOT ("s.lot" IS NULL))) THEN 12 ELSE 0 END AS "$failed_values",
+      "s.sector" AS "$k0"
     FROM (
       SELECT
         "symbol" AS "t.symbol",
@@ -247,6 +249,7 @@ FROM (
       ELSE `$failed_values`
     END AS `$code`,
     `$ts`,
+    `$k0`,
     `t.symbol` AS `symbol`,
     `t.price` AS `price`,
     `t.ratio` AS `ratio`,
@@ -283,7 +286,8 @@ FROM (
       `t.ts`,
       unix_micros(`t.ts`) AS `$ts`,
       ((NOT (`$matched0` IS NULL)) AND (`t.price` > 0.0e0)) AS `$keep`,
-      CASE WHEN (((try_multiply(`t.qty`, `s.lot`) IS NULL) AND (NOT (`t.qty` IS NULL))) AND (NOT (`s.lot` IS NULL))) THEN 12L ELSE 0L END AS `$failed_values`
+      CASE WHEN (((try_multiply(`t.qty`, `s.lot`) IS NULL) AND (NOT (`t.qty` IS NULL))) AND (NOT (`s.lot` IS NULL))) THEN 12L ELSE 0L END AS `$failed_values`,
+      `s.sector` AS `$k0`
     FROM (
       SELECT
         `symbol` AS `t.symbol`,

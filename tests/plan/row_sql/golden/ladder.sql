@@ -57,6 +57,7 @@ FROM (
       ELSE 2
     END AS "$code",
     "$ts",
+    "$k0",
     "k",
     "millis",
     "v",
@@ -69,7 +70,8 @@ FROM (
       "received_at",
       CAST(coalesce("$t0", "received_at", :clock_us) AS BIGINT) AS "$ts",
       (coalesce("$t0", "received_at") IS NULL) AS "$stamped",
-      ((nanvl("v", CAST('NaN' AS DOUBLE)) + 0.0e0) > 0.0e0) AS "$keep"
+      ((nanvl("v", CAST('NaN' AS DOUBLE)) + 0.0e0) > 0.0e0) AS "$keep",
+      "k" AS "$k0"
     FROM (
       SELECT
         "k",
@@ -140,6 +142,7 @@ FROM (
       ELSE 2L
     END AS `$code`,
     `$ts`,
+    `$k0`,
     `k`,
     `millis`,
     `v`,
@@ -152,7 +155,8 @@ FROM (
       `received_at`,
       unix_micros(coalesce(`$t0`, `received_at`, :clock_us)) AS `$ts`,
       (coalesce(`$t0`, `received_at`) IS NULL) AS `$stamped`,
-      (`v` > 0.0e0) AS `$keep`
+      (`v` > 0.0e0) AS `$keep`,
+      `k` AS `$k0`
     FROM (
       SELECT
         `k`,

@@ -55,6 +55,7 @@ FROM (
       ELSE 2
     END AS "$code",
     "$ts",
+    "$k0",
     "symbol",
     "price",
     "ratio",
@@ -89,7 +90,8 @@ FROM (
       "tags",
       "at",
       "ts",
-      CAST("ts" AS BIGINT) AS "$ts"
+      CAST("ts" AS BIGINT) AS "$ts",
+      "symbol" AS "$k0"
     FROM "$batch" AS q
   ) AS q
 ) AS q
@@ -146,6 +148,7 @@ FROM (
       ELSE 2L
     END AS `$code`,
     `$ts`,
+    `$k0`,
     `symbol`,
     `price`,
     `ratio`,
@@ -180,7 +183,8 @@ FROM (
       `tags`,
       `at`,
       `ts`,
-      unix_micros(`ts`) AS `$ts`
+      unix_micros(`ts`) AS `$ts`,
+      `symbol` AS `$k0`
     FROM `$batch` AS q
   ) AS q
 ) AS q

@@ -46,6 +46,7 @@ FROM (
       ELSE 2
     END AS "$code",
     "$ts",
+    "$k0",
     "symbol",
     "price",
     "ratio",
@@ -81,7 +82,8 @@ FROM (
       "at",
       "ts",
       CAST("ts" AS BIGINT) AS "$ts",
-      "ok" AS "$keep"
+      "ok" AS "$keep",
+      "symbol" AS "$k0"
     FROM "$batch" AS q
   ) AS q
 ) AS q
@@ -133,6 +135,7 @@ FROM (
       ELSE 2L
     END AS `$code`,
     `$ts`,
+    `$k0`,
     `symbol`,
     `price`,
     `ratio`,
@@ -168,7 +171,8 @@ FROM (
       `at`,
       `ts`,
       unix_micros(`ts`) AS `$ts`,
-      `ok` AS `$keep`
+      `ok` AS `$keep`,
+      `symbol` AS `$k0`
     FROM `$batch` AS q
   ) AS q
 ) AS q
@@ -217,6 +221,7 @@ FROM (
       ELSE 2
     END AS "$code",
     "$ts",
+    "$k0",
     "who",
     "cents",
     "happened"
@@ -225,7 +230,8 @@ FROM (
       "who",
       "cents",
       "happened",
-      CAST("happened" AS BIGINT) AS "$ts"
+      CAST("happened" AS BIGINT) AS "$ts",
+      "who" AS "$k0"
     FROM "$batch" AS q
   ) AS q
 ) AS q
@@ -274,6 +280,7 @@ FROM (
       ELSE 2L
     END AS `$code`,
     `$ts`,
+    `$k0`,
     `who`,
     `cents`,
     `happened`
@@ -282,7 +289,8 @@ FROM (
       `who`,
       `cents`,
       `happened`,
-      unix_micros(`happened`) AS `$ts`
+      unix_micros(`happened`) AS `$ts`,
+      `who` AS `$k0`
     FROM `$batch` AS q
   ) AS q
 ) AS q

@@ -56,6 +56,7 @@ FROM (
       ELSE 2
     END AS "$code",
     "$ts",
+    "$k0",
     "symbol",
     "price",
     "ratio",
@@ -91,7 +92,8 @@ FROM (
       "at",
       "ts",
       CAST("ts" AS BIGINT) AS "$ts",
-      (((nanvl("price", CAST('NaN' AS DOUBLE)) + 0.0e0) > 1.0e0) AND (NOT "ok")) AS "$keep"
+      (((nanvl("price", CAST('NaN' AS DOUBLE)) + 0.0e0) > 1.0e0) AND (NOT "ok")) AS "$keep",
+      "symbol" AS "$k0"
     FROM "$batch" AS q
   ) AS q
 ) AS q
@@ -149,6 +151,7 @@ FROM (
       ELSE 2L
     END AS `$code`,
     `$ts`,
+    `$k0`,
     `symbol`,
     `price`,
     `ratio`,
@@ -184,7 +187,8 @@ FROM (
       `at`,
       `ts`,
       unix_micros(`ts`) AS `$ts`,
-      ((`price` > 1.0e0) AND (NOT `ok`)) AS `$keep`
+      ((`price` > 1.0e0) AND (NOT `ok`)) AS `$keep`,
+      `symbol` AS `$k0`
     FROM `$batch` AS q
   ) AS q
 ) AS q

@@ -1,0 +1,156 @@
+"""All queries of a program, stage by stage: one epoch of the whole.
+
+In: what sources delivered. Out: what every stream emitted. Decided here: the order (as written; a stream can only read
+what stands before it) and what one stage hands to the next: rows with the last instant of their window as `$time`, rows
+that are taken back, and how far it is certain that none will come behind.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from tidegate.engines.local.passing import PassingStage
+from tidegate.engines.local.queries import Workers
+from tidegate.engines.local.stage import Epoch, Fed, Made, WindowStage
+from tidegate.kernel.arrow import arrow_type, array_of, numbers
+from tidegate.kernel.changes import Emitted
+from tidegate.model.policies import StreamKind
+from tidegate.model.schema import Schema, schema_of
+from tidegate.model.time import FOREVER_US, NEVER_US
+from tidegate.model.types import Scalar
+from tidegate.plan.event_time import SOURCE_TIME, UPSTREAM_TIME
+from tidegate.plan.fingerprint import Fingerprint, fingerprint
+from tidegate.plan.physical import Branch, InputKind, StageKind
+from tidegate.plan.planner import plan_query
+from tidegate.plan.script import NamedQuery, Program
+
+_INSTANT = arrow_type(Scalar.TIMESTAMP)
+LocalStage = WindowStage | PassingStage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered:
+    """What an epoch reads: rows of sources by lower-case name, and watermarks that are set."""
+
+    rows: Mapping[str, Sequence[pa.RecordBatch]] = field(default_factory=dict)
+    watermarks: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A query with its stages, the last of which makes its rows."""
+
+    name: str
+    stages: tuple[LocalStage, ...]
+    schema: Schema
+    kind: StreamKind
+    fingerprint: Fingerprint
+    anonymous: bool
+
+
+class Dataflow:
+    """The queries of a program, in process. `tables` are by lower-case name."""
+
+    def __init__(
+        self,
+        program: Program,
+        workers: Workers,
+        *,
+        tables: Mapping[str, pa.Table],
+        since_us: int,
+    ) -> None:
+        self._program, self._workers = program, workers
+        self._tables, self._since_us = tables, since_us
+        self.queries = tuple(self._running(query) for query in program.queries)
+
+    def _running(self, query: NamedQuery) -> Running:
+        plan = plan_query(query, self._program)
+        identity = fingerprint(plan)
+        stages: list[LocalStage] = []
+        for stage in plan.stages:
+            common = (stage, identity.plan_id, self._workers)
+            if stage.kind is StageKind.STATELESS:
+                stages.append(PassingStage(*common, stream=query.name, tables=self._tables))
+                continue
+            made = WindowStage(
+                *common, stream=query.name, tables=self._tables, since_us=self._since_us
+            )
+            stages.append(made)
+        return Running(
+            name=query.name,
+            stages=tuple(stages),
+            schema=schema_of(plan.last.output),
+            kind=plan.last.stream_kind,
+            fingerprint=identity,
+            anonymous=query.anonymous,
+        )
+
+    @property
+    def stages(self) -> Iterator[LocalStage]:
+        for query in self.queries:
+            yield from query.stages
+
+    def step(self, delivered: Delivered, epoch: Epoch) -> dict[str, Made]:
+        """One epoch; what each stage made, by its name."""
+        made: dict[str, Made] = {}
+        handed: dict[str, Fed] = {}
+        for query in self.queries:
+            for stage in query.stages:
+                fed = [
+                    self._fed(branch, delivered, handed, ended=epoch.ended)
+                    for branch in stage.stage.branches
+                ]
+                done = made[stage.stage.name] = stage.step(fed, epoch)
+                handed[stage.stage.name.lower()] = hand_on(done)
+        return made
+
+    def _fed(
+        self,
+        branch: Branch,
+        delivered: Delivered,
+        handed: Mapping[str, Fed],
+        *,
+        ended: bool,
+    ) -> Fed:
+        name = branch.input.name.lower()
+        if branch.input.kind is not InputKind.SOURCE:
+            return handed[name]
+        explicit_us = FOREVER_US if ended else delivered.watermarks.get(name, NEVER_US)
+        rows = [self._stamped(batch, branch) for batch in delivered.rows.get(name, ())]
+        return Fed(rows=rows, explicit_us=explicit_us)
+
+    def _stamped(self, batch: pa.RecordBatch, branch: Branch) -> pa.RecordBatch:
+        """With the source's own time, if it is asked for and the source did not say."""
+        asked = any(physical == SOURCE_TIME.name for _, physical in branch.input.originals)
+        if not asked or SOURCE_TIME.name in batch.schema.names:
+            return batch
+        return batch.append_column(SOURCE_TIME.name, pa.nulls(batch.num_rows, _INSTANT))
+
+    def use_tables(self, tables: Mapping[str, pa.Table]) -> None:
+        """Rows are joined with these from now on."""
+        for stage in self.stages:
+            stage.use_tables(tables)
+
+
+def hand_on(made: Made) -> Fed:
+    """What the next stage reads."""
+    emitted = made.emitted
+    rows = _timed(emitted)
+    signs = emitted.signs
+    if emitted.ops is None or (signs > 0).all():
+        return Fed(rows=(rows,) if rows.num_rows else (), upstream_us=made.behind_us)
+    come, gone = (rows.filter(pa.array(wanted)) for wanted in (signs > 0, signs < 0))
+    return Fed(
+        rows=(come,) if come.num_rows else (),
+        taken_back=(gone,) if gone.num_rows else (),
+        upstream_us=made.behind_us,
+    )
+
+
+def _timed(emitted: Emitted) -> pa.RecordBatch:
+    ends = numbers(emitted.units.column("$window_end"))
+    values = np.where(ends.valid, ends.values, 0) if ends.valid is not None else ends.values
+    times = array_of(values - 1, ends.valid, _INSTANT)
+    return emitted.rows.append_column(UPSTREAM_TIME.name, times)

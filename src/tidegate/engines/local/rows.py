@@ -1,0 +1,182 @@
+"""Row SQL of one branch on DataFusion: what crosses the seam, and whole rows for side outputs.
+
+Decided here: when a plan can be used again. The bounds of an epoch stand in the text as numbers, and change with every
+epoch. But where all rows of a batch are inside them, wider bounds say the same; so the usual batch runs a plan that
+accepts every time there is, and only one with late or future rows has its bounds planned in.
+
+Extremes of floats are computed the simple way as long as no value is infinite or NaN, which their sum would show;
+from the first batch on in which one is, the careful way is taken.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidegate.engines.local.queries import Query, Workers, as_sql, as_sql_table, sql_schema
+from tidegate.kernel.arrow import numbers
+from tidegate.kernel.operator import Bounds
+from tidegate.model.expressions import Field
+from tidegate.model.partials import Merge, PartialOp, PartialSpec
+from tidegate.model.relations import Expand, Group, Lookup, NamedPartial, Relation, Scan
+from tidegate.model.schema import Column, Schema
+from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
+from tidegate.model.types import Scalar, is_float
+from tidegate.plan.physical import Branch, Input, Stage
+from tidegate.plan.row_sql import BATCH, row_queries
+from tidegate.sql.functions.signature import Engine
+from tidegate.sql.relations import render_relation
+
+_OF_FINITE = {
+    PartialOp.MIN: PartialOp.MIN_OF_FINITE,
+    PartialOp.MAX: PartialOp.MAX_OF_FINITE,
+}
+_EVERY_TIME = Bounds(
+    watermark_us=MIN_EVENT_TIME_US, open_from_us=MIN_EVENT_TIME_US, latest_us=MAX_EVENT_TIME_US
+)
+Batches = Sequence[pa.RecordBatch]
+
+
+def fed_schema(input: Input) -> Schema:
+    """What an input delivers: all its physical columns, and the times that come beside them."""
+    return Schema(
+        tuple(
+            Column(physical, column.type)
+            for (_, physical), column in zip(input.originals, input.schema, strict=True)
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A relation as text. `reads` are the parameters that it needs."""
+
+    relation: Relation
+    reads: frozenset[str]
+
+    def text(self, values: Mapping[str, int]) -> str:
+        return render_relation(self.relation, Engine.DATAFUSION, values)
+
+
+def _statement(relation: Relation) -> _Statement:
+    open_text = render_relation(relation, Engine.DATAFUSION)
+    names = ("open_from_us", "latest_us", "clock_us")
+    return _Statement(relation, frozenset(name for name in names if f":{name}" in open_text))
+
+
+class BranchRows:
+    """The row SQL of a branch over `tables`, which stay."""
+
+    def __init__(
+        self, stage: Stage, branch: Branch, workers: Workers, *, tables: Mapping[str, pa.Table]
+    ) -> None:
+        queries = row_queries(stage, branch)
+        self.schema = sql_schema(fed_schema(branch.input))
+        self._time = _time_column(branch)
+        self._careful = _statement(queries.main)
+        finite, self._checks = _of_finite(queries.main)
+        self._finite = _statement(finite) if self._checks else None
+        self._diverted, self._taken = _statement(queries.diverted), _statement(queries.taken)
+        self._workers, self._fresh = workers, _remembers(queries.main)
+        self._lookups = tuple(lookup.table.name for lookup in branch.lookups)
+        self.use_tables(tables)
+
+    def use_tables(self, tables: Mapping[str, pa.Table]) -> None:
+        """Join with these from now on."""
+        read = {name: as_sql_table(tables[name.lower()]) for name in self._lookups}
+        self._query = Query(BATCH, self.schema, self._workers, tables=read, fresh=self._fresh)
+
+    def crossing(self, rows: Batches, bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
+        """What the kernel gets of the rows."""
+        fed = as_sql(rows, self.schema)
+        if self._within(fed, bounds):
+            bounds = _EVERY_TIME
+        if self._finite is not None:
+            made = self._run(self._finite, fed, bounds, now_us)
+            if all(_is_finite(batch, self._checks) for batch in made):
+                return [batch.drop_columns(self._checks) for batch in made]
+            self._finite = None
+        return self._run(self._careful, fed, bounds, now_us)
+
+    def diverted(self, rows: Batches, bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
+        return self._run(self._diverted, as_sql(rows, self.schema), bounds, now_us)
+
+    def taken(self, rows: Batches, bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
+        return self._run(self._taken, as_sql(rows, self.schema), bounds, now_us)
+
+    def _run(
+        self, statement: _Statement, fed: Batches, bounds: Bounds, now_us: int
+    ) -> list[pa.RecordBatch]:
+        values = {
+            "open_from_us": bounds.open_from_us,
+            "latest_us": bounds.latest_us,
+            "clock_us": now_us,
+        }
+        read = {name: values[name] for name in sorted(statement.reads)}
+        key = (id(statement), *read.values())
+        return self._query.run(fed, key, lambda: statement.text(read), parallel=True)
+
+    def _within(self, fed: Batches, bounds: Bounds) -> bool:
+        """Whether the bounds leave out no row that any bounds would take; NULL is out in any case."""
+        if self._time is None:
+            return False
+        for batch in fed:
+            found = pc.min_max(batch.column(self._time).cast(pa.int64()))
+            low, high = found["min"].as_py(), found["max"].as_py()
+            if low is not None and not bounds.open_from_us <= low <= high <= bounds.latest_us:
+                return False
+        return True
+
+
+def _time_column(branch: Branch) -> str | None:
+    """The physical column that is the event time, if it is one."""
+    if branch.time is None or len(branch.time.ladder) != 1:
+        return None
+    expr = branch.time.ladder[0][1]
+    physical = dict(branch.input.columns)
+    if isinstance(expr, Field) and expr.type is Scalar.TIMESTAMP:
+        return physical.get(expr.name)
+    return None
+
+
+def _remembers(relation: Relation) -> bool:
+    """Whether a plan keeps something of what it has read."""
+    match relation:
+        case Lookup() | Expand():
+            return True
+        case Scan():
+            return False
+        case _:
+            return _remembers(relation.input)
+
+
+# Extremes of floats
+
+
+def _of_finite(relation: Relation) -> tuple[Relation, list[str]]:
+    """The relation with simple extremes, and the columns that show whether they are right."""
+    if not isinstance(relation, Group):
+        return relation, []
+    checks: dict[PartialSpec, str] = {}
+    partials = []
+    for named in relation.partials:
+        spec = named.spec
+        if spec.op in _OF_FINITE and is_float(spec.type):
+            total = PartialSpec(
+                op=PartialOp.SUM,
+                args=spec.args,
+                filter=None,
+                type=Scalar.DOUBLE,
+                merge=Merge.ADD,
+            )
+            checks.setdefault(total, f"$finite{len(checks)}")
+            spec = replace(spec, op=_OF_FINITE[spec.op])
+        partials.append(NamedPartial(named.name, spec))
+    partials += [NamedPartial(name, spec) for spec, name in checks.items()]
+    return replace(relation, partials=tuple(partials)), list(checks.values())
+
+
+def _is_finite(batch: pa.RecordBatch, checks: Sequence[str]) -> bool:
+    return all(np.isfinite(numbers(batch.column(name)).filled(0.0)).all() for name in checks)

@@ -1,0 +1,295 @@
+"""One stage in process: row SQL, the window operator behind it, and what is told of rows that are not aggregated.
+
+Decided here: what an epoch of a stage is in the log. It is what crossed the seam, and the few numbers beside it that the
+data does not say; so a log is replayed without sources and without SQL.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tidegate.engines.local.groups import projection_of
+from tidegate.engines.local.queries import Workers
+from tidegate.engines.local.rows import BranchRows
+from tidegate.engines.operators import keys_of, operator_spec
+from tidegate.engines.sides import Circumstances, Describer, Extent, Payload, kind_of
+from tidegate.kernel.arrow import Integers, conform, numbers
+from tidegate.kernel.changes import Emitted
+from tidegate.kernel.hashing import hash_rows
+from tidegate.kernel.index import KeyIndex
+from tidegate.kernel.operator import Bounds, Brought, Operator, Outcome, State, Step
+from tidegate.kernel.panes import PANE
+from tidegate.kernel.refusals import Refused
+from tidegate.model.grid import latest_window_us, pane_shift_us
+from tidegate.model.policies import DISPOSITION, FILTERED, EmitMode, Reason, SideKind
+from tidegate.model.time import NEVER_US
+from tidegate.model.types import Scalar
+from tidegate.plan.physical import Branch, Stage
+
+_LATE = DISPOSITION[Reason.ALLOWED_LATENESS_EXCEEDED]
+Facts = Mapping[str, Any]
+Parts = dict[str, pa.Table]
+
+
+@dataclass(slots=True)
+class Fed:
+    """What an input delivers in an epoch: rows, and rows that it takes back."""
+
+    rows: Sequence[pa.RecordBatch] = ()
+    taken_back: Sequence[pa.RecordBatch] = ()
+    explicit_us: int = NEVER_US
+    upstream_us: int = NEVER_US
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Epoch:
+    number: int
+    now_us: int
+    ended: bool = False
+    wanted: frozenset[SideKind] = frozenset()
+
+
+@dataclass(slots=True)
+class Made:
+    """What an epoch of a stage gave. `parts` and `facts` are for the log."""
+
+    emitted: Emitted
+    rows_by_code: Counter[int]
+    watermark_us: int
+    behind_us: int
+    stamped: int = 0
+    broken: Counter[int] = field(default_factory=Counter)
+    payloads: list[Payload] = field(default_factory=list)
+    parts: Parts = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
+
+
+class WindowStage:
+    """A stage with an operator."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        plan_id: str,
+        workers: Workers,
+        *,
+        stream: str,
+        tables: Mapping[str, pa.Table],
+        since_us: int,
+    ) -> None:
+        self.stage, self.stream, self.plan_id = stage, stream, plan_id
+        self._spec = operator_spec(stage, plan_id)
+        self._now_us = since_us
+        project = projection_of(stage, workers, lambda: self._now_us)
+        self.operator: Operator = self._spec.build(project, since_us=since_us)
+        self._branches = tuple(
+            BranchRows(stage, branch, workers, tables=tables) for branch in stage.branches
+        )
+        self._describer = Describer.of(stage)
+
+    def use_tables(self, tables: Mapping[str, pa.Table]) -> None:
+        for rows in self._branches:
+            rows.use_tables(tables)
+
+    def step(self, fed: Sequence[Fed], epoch: Epoch) -> Made:
+        self._now_us = max(epoch.now_us, self.operator.clock_us)
+        bounds = self.operator.begin(self._now_us)
+        brought = [
+            Brought(
+                batches=rows.crossing(one.rows, bound, self._now_us) if one.rows else (),
+                taken_back=rows.crossing(one.taken_back, bound, self._now_us)
+                if one.taken_back
+                else (),
+                explicit_us=one.explicit_us,
+                upstream_us=one.upstream_us,
+            )
+            for rows, one, bound in zip(self._branches, fed, bounds, strict=True)
+        ]
+        limit = self._spec.limits.state_bytes
+        step = Step(
+            inputs=brought,
+            now_us=self._now_us,
+            ended=epoch.ended,
+            crowded=limit is not None and self.operator.bytes >= limit,
+        )
+        outcome = self.operator.step(step)
+        around = Circumstances(
+            stream=self.stream,
+            plan_id=self.plan_id,
+            epoch=epoch.number,
+            now_us=self._now_us,
+            watermark_us=bounds[0].watermark_us,
+        )
+        made = _made(outcome, logged_parts(step), logged_facts(step))
+        made.payloads = list(self._payloads(fed, bounds, outcome, around, epoch.wanted))
+        return made
+
+    def replay(self, parts: Mapping[str, pa.Table], facts: Facts, now_us: int) -> Made:
+        """An epoch from the log; what it emits is not asked for."""
+        self._now_us = max(now_us, self.operator.clock_us)
+        step = step_of(parts, facts, inputs=len(self._branches), now_us=now_us)
+        return _made(self.operator.step(step, replayed=True), {}, {})
+
+    def snapshot(self) -> State:
+        return self.operator.snapshot()
+
+    def restore(self, state: State) -> None:
+        self.operator.restore(state)
+
+    # Side outputs
+
+    def _payloads(
+        self,
+        fed: Sequence[Fed],
+        bounds: Sequence[Bounds],
+        outcome: Outcome,
+        around: Circumstances,
+        wanted: frozenset[SideKind],
+    ) -> Iterator[Payload]:
+        if self.stage.emit.mode is EmitMode.FINAL:
+            wanted = wanted - {SideKind.LATE}
+        codes = {code for code, count in outcome.account.rows_by_code.items() if count}
+        told = {code for code in codes if code > FILTERED and kind_of(code) in wanted}
+        by_kernel = [set(refused.codes.tolist()) for refused in outcome.refused]
+        for place, (rows, branch) in enumerate(
+            zip(self._branches, self.stage.branches, strict=True)
+        ):
+            every = [*fed[place].rows, *fed[place].taken_back]
+            if told and every:
+                found = rows.diverted(every, bounds[place], self._now_us)
+                yield from self._told(found, branch, told, around)
+            if by_kernel[place] & told:
+                found = rows.taken(every, bounds[place], self._now_us)
+                yield from self._refused(found, branch, outcome.refused[place], around)
+        broken = outcome.emitted.broken
+        if len(broken.codes) and SideKind.ERROR in wanted:
+            codes_of = broken.codes.tolist()
+            yield from self._describer.groups(broken.units, codes_of, broken.details, around)
+
+    def _told(
+        self,
+        batches: Sequence[pa.RecordBatch],
+        branch: Branch,
+        told: set[int],
+        around: Circumstances,
+    ) -> Iterator[Payload]:
+        for batch in batches:
+            codes = numbers(conform(batch.column("$code"), Scalar.BIGINT)).values
+            batch = batch.filter(pa.array(np.isin(codes, list(told))))
+            late = [code == _LATE for code in batch.column("$code").to_pylist()]
+            times = batch.column("$ts").to_pylist()
+            extents = [
+                self._missed(ts_us) if is_late else None
+                for ts_us, is_late in zip(times, late, strict=True)
+            ]
+            yield from self._describer.rows(batch, branch, around, extents=extents, with_keys=late)
+
+    def _missed(self, ts_us: int) -> Extent:
+        assert self._spec.window is not None
+        return Extent(*latest_window_us(self._spec.window, ts_us))
+
+    def _refused(
+        self,
+        batches: Sequence[pa.RecordBatch],
+        branch: Branch,
+        refused: Refused,
+        around: Circumstances,
+    ) -> Iterator[Payload]:
+        """The rows of partials that the kernel did not take."""
+        index = KeyIndex()
+        own = numbers(conform(refused.partials.column(PANE), Scalar.BIGINT)).values
+        place_of, _ = index.slots(self._lanes(refused.partials, own))
+        first = np.zeros(place_of.max() + 1, np.int64)
+        first[place_of[::-1]] = np.arange(len(place_of))[::-1]
+        for batch in batches:
+            slots = index.find(self._lanes(batch, self._panes_of(batch)))
+            found = np.flatnonzero(slots >= 0)
+            places = first[slots[found]]
+            extents = [self._extent(refused, place) for place in places.tolist()]
+            rows = batch.take(pa.array(found))
+            codes = pa.array(refused.codes[places])
+            rows = rows.set_column(rows.schema.get_field_index("$code"), "$code", codes)
+            yield from self._describer.rows(
+                rows, branch, around, extents=extents, with_keys=[True] * len(found)
+            )
+
+    def _extent(self, refused: Refused, place: int) -> Extent | None:
+        if self._spec.window is None:
+            return None
+        return Extent(int(refused.starts_us[place]), int(refused.ends_us[place]))
+
+    def _panes_of(self, rows: pa.RecordBatch) -> Integers:
+        if self._spec.window is None:
+            return np.zeros(rows.num_rows, np.int64)
+        times = numbers(conform(rows.column("$ts"), Scalar.BIGINT)).values
+        width_us, offset_us = self._spec.pane_us, self._spec.offset_us
+        panes: Integers = (times + pane_shift_us(width_us, offset_us)) // width_us
+        return panes
+
+    def _lanes(self, rows: pa.RecordBatch, panes: Integers) -> tuple[np.ndarray, np.ndarray]:
+        keys = [conform(rows.column(key.name), key.type) for key in keys_of(self.stage)]
+        return hash_rows([pa.array(panes), *keys], rows.num_rows)
+
+
+def _made(outcome: Outcome, parts: Parts, facts: Facts) -> Made:
+    broken = Counter(outcome.emitted.broken.codes.tolist())
+    account = outcome.account
+    return Made(
+        emitted=outcome.emitted,
+        rows_by_code=account.rows_by_code,
+        watermark_us=outcome.watermark_us,
+        behind_us=outcome.behind_us,
+        stamped=account.stamped,
+        broken=broken,
+        parts=parts,
+        facts=facts,
+    )
+
+
+# The log
+
+
+def logged_parts(step: Step) -> Parts:
+    """What crossed the seam, by input."""
+    parts = {}
+    for place, brought in enumerate(step.inputs):
+        for name, batches in (("rows", brought.batches), ("back", brought.taken_back)):
+            if sum(batch.num_rows for batch in batches):
+                parts[f"{place}.{name}"] = pa.Table.from_batches(batches)
+    return parts
+
+
+def logged_facts(step: Step) -> Facts:
+    return {
+        "explicit_us": [brought.explicit_us for brought in step.inputs],
+        "upstream_us": [brought.upstream_us for brought in step.inputs],
+        "ended": step.ended,
+        "crowded": step.crowded,
+    }
+
+
+def step_of(parts: Mapping[str, pa.Table], facts: Facts, *, inputs: int, now_us: int) -> Step:
+    """The step that was logged."""
+
+    def batches(place: int, name: str) -> Sequence[pa.RecordBatch]:
+        table = parts.get(f"{place}.{name}")
+        return () if table is None else table.to_batches()
+
+    return Step(
+        inputs=[
+            Brought(
+                batches=batches(place, "rows"),
+                taken_back=batches(place, "back"),
+                explicit_us=facts["explicit_us"][place],
+                upstream_us=facts["upstream_us"][place],
+            )
+            for place in range(inputs)
+        ],
+        now_us=now_us,
+        ended=facts["ended"],
+        crowded=facts["crowded"],
+    )
