@@ -45,7 +45,7 @@ def unseal(content: bytes, file: str) -> dict[str, Any]:
 
 
 def _check_format(found: object, file: str) -> None:
-    if not isinstance(found, int):
+    if not isinstance(found, int) or isinstance(found, bool):
         raise errors.damaged_state(file=file, problem="it does not say its format")
     if found > FORMAT:
         raise errors.newer_state(file=file, found=found, known=FORMAT)

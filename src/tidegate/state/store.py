@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from os import PathLike, fspath
 from typing import Protocol
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 
@@ -79,8 +79,9 @@ def store_at(location: str | PathLike[str]) -> Store:
 
 
 def _without_secrets(uri: str) -> str:
+    """Without user and password, and without a query, which may hold keys."""
     parts = urlsplit(uri)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def write_file(store: Store, file: str, write: Callable[[Sink], object]) -> None:
