@@ -12,11 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from tests.cli.conftest import ROOT, Tidegate
+from tests.cli.test_state import checkpoint
 from tidegate.cli.main import root
 
 pytestmark = pytest.mark.thorough
 
-COMMANDS = ("check", "explain", "functions")
+COMMANDS = ("check", "explain", "functions", "state")
 TIDEGATE = [sys.executable, "-m", "tidegate"]
 ESCAPE = "\x1b["
 
@@ -193,6 +194,7 @@ def test_the_examples_of_help_work(tidegate: Tidegate, example: str) -> None:
     Path("pipelines").mkdir()
     for name in ("query.sql", "pipelines/one.sql", "pipelines/two.sql"):
         Path(name).write_text(sql)
+    checkpoint("checkpoint", sql=sql)
     program, *arguments = shlex.split(example)
     assert program == "tidegate"
     expanded = [
