@@ -19,6 +19,7 @@ OP_COLUMN = "_op"
 
 def as_seen(emitted: Emitted) -> pa.RecordBatch:
     """The rows as a subscriber or a sink gets them."""
+    emitted = emitted.visible
     if emitted.ops is None:
         return emitted.rows
     ops = OPS.take(pa.array(emitted.ops))
@@ -37,6 +38,7 @@ class CurrentRows:
         self._place = np.zeros(0, np.int64)  # by identity: the number of its newest row, -1: none
 
     def add(self, emitted: Emitted) -> None:
+        emitted = emitted.visible
         if emitted.rows.num_rows == 0:
             return
         if emitted.ops is not None:

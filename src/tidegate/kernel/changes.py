@@ -41,19 +41,34 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """Rows, what they are of, and in upsert and changelog streams what each means (`Op`)."""
+    """Rows, what they are of, and in upsert and changelog streams what each means (`Op`).
+
+    An upsert stream has rows for what is replaced, too: `visible` hides them, but who computes with the stream needs them.
+    """
 
     rows: pa.RecordBatch
     units: pa.RecordBatch
     ops: Integers | None
     broken: Broken
+    upsert: bool = False
 
     @classmethod
     def nothing(cls, done: Finished, kind: StreamKind) -> "Emitted":
         """No rows of a stream."""
         none = np.zeros(0, np.int64)
         ops = None if kind is StreamKind.APPEND else none
-        return cls(done.values, done.units, ops, Broken(done.units, none, ()))
+        upsert = kind is StreamKind.UPSERT
+        return cls(done.values, done.units, ops, Broken(done.units, none, ()), upsert)
+
+    @property
+    def visible(self) -> "Emitted":
+        """What the stream's readers see: in an upsert stream, what is new or replaces, and what is gone."""
+        if self.ops is None or not self.upsert:
+            return self
+        shown = np.flatnonzero(self.ops != Op.BEFORE)
+        ops = np.where(self.ops[shown] == Op.INSERT, Op.AFTER, self.ops[shown])
+        rows = pa.array(shown)
+        return Emitted(self.rows.take(rows), self.units.take(rows), ops, self.broken, True)
 
     @property
     def signs(self) -> Integers:
@@ -73,7 +88,7 @@ def final(done: Finished) -> Emitted:
     return Emitted(done.values.take(rows), done.units.take(rows), None, broken)
 
 
-def difference(before: Finished, after: Finished, *, changelog: bool) -> Emitted:
+def difference(before: Finished, after: Finished, kind: StreamKind) -> Emitted:
     """From what was emitted last to what there is now."""
     index = KeyIndex()
     old = np.flatnonzero(before.live)
@@ -87,7 +102,7 @@ def difference(before: Finished, after: Finished, *, changelog: bool) -> Emitted
     removed = np.setdiff1d(old, kept)
     unchanged = _equal(before.values, kept, after.values, new)
     new, kept = new[~unchanged], kept[~unchanged]
-    sources, ops = _written(removed, new, kept, len(before.codes), changelog=changelog)
+    sources, ops = _written(removed, new, kept, len(before.codes))
     rows = pa.array(sources)
     failed_before = np.full(len(slots) + 1, 0)
     failed_before[slots] = before.codes
@@ -98,18 +113,15 @@ def difference(before: Finished, after: Finished, *, changelog: bool) -> Emitted
         pa.concat_batches([before.units, after.units]).take(rows),
         ops,
         broken,
+        upsert=kind is StreamKind.UPSERT,
     )
 
 
 def _written(
-    removed: Integers, new: Integers, kept: Integers, offset: int, *, changelog: bool
+    removed: Integers, new: Integers, kept: Integers, offset: int
 ) -> tuple[Integers, Integers]:
     """Which rows are written (those of `after` behind those of `before`), and as what."""
     deleted = np.full(len(removed), Op.DELETE)
-    if not changelog:
-        return np.concatenate([removed, new + offset]), np.concatenate(
-            [deleted, np.full(len(new), Op.AFTER)]
-        )
     corrected = kept >= 0
     pairs = np.stack([kept, new + offset], axis=1).ravel()
     ops = np.where(corrected[:, None], [[Op.BEFORE, Op.AFTER]], [[-1, Op.INSERT]]).ravel()
@@ -153,4 +165,5 @@ def together(parts: Sequence[Emitted]) -> Emitted:
             np.concatenate([part.broken.codes for part in parts]),
             tuple(detail for part in parts for detail in part.broken.details),
         ),
+        upsert=parts[0].upsert,
     )

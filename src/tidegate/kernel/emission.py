@@ -27,6 +27,7 @@ from tidegate.model.time import FOREVER_US, NEVER_US
 from tidegate.model.windows import Session, Window
 
 _MANY_ROWS = 1 << 16
+_CHANGELOG = StreamKind.CHANGELOG
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,13 +107,13 @@ class OnUpdate:
 
     def __init__(self, store: Store, finish: Finish, kind: StreamKind) -> None:
         self._store, self._finish = store, finish
-        self._changelog = kind is StreamKind.CHANGELOG
+        self._kind = kind
         self.dirty = Dirty(store)
 
     def emit(self, moment: Moment) -> Iterator[Emitted]:
         if len(self.dirty):
             before, after = self.dirty.old, self._store.of(self.dirty.units)
-            yield difference(self._finish(before), self._finish(after), changelog=self._changelog)
+            yield difference(self._finish(before), self._finish(after), self._kind)
         self.settle(moment)
 
     def settle(self, _moment: Moment) -> None:
@@ -130,10 +131,10 @@ class AfterWatermark:
         if len(self.dirty):
             contents = (self.dirty.old, self._store.of(self.dirty.units))
             before, after = (_ended(part, moment.before_us) for part in contents)
-            yield difference(self._finish(before), self._finish(after), changelog=True)
+            yield difference(self._finish(before), self._finish(after), _CHANGELOG)
         due = self._store.closing(after_us=moment.before_us, upto_us=moment.watermark_us)
         for part in _in_bulk(due):
-            yield difference(self._finish(part.slice(0, 0)), self._finish(part), changelog=True)
+            yield difference(self._finish(part.slice(0, 0)), self._finish(part), _CHANGELOG)
         self.settle(moment)
 
     def settle(self, _moment: Moment) -> None:
@@ -145,16 +146,14 @@ class Every:
 
     def __init__(self, store: Store, finish: Finish, kind: StreamKind, *, sessions: bool) -> None:
         self._store, self._finish, self._sessions = store, finish, sessions
-        self._changelog = kind is StreamKind.CHANGELOG
+        self._kind = kind
         self.dirty = Dirty(store)
 
     def emit(self, moment: Moment) -> Iterator[Emitted]:
         if len(self.dirty):
             before, after = self._seen(moment)
             if before.num_rows or after.num_rows:
-                yield difference(
-                    self._finish(before), self._finish(after), changelog=self._changelog
-                )
+                yield difference(self._finish(before), self._finish(after), self._kind)
         self.settle(moment)
 
     def _seen(self, moment: Moment) -> tuple[pa.RecordBatch, pa.RecordBatch]:

@@ -85,6 +85,8 @@ class Finisher:
     project: Projection | None
 
     def __call__(self, contents: pa.RecordBatch) -> Finished:
+        if contents.num_rows == 0:
+            return self.nothing(contents)
         windows = None
         if self.spec.rows is not None:
             contents, windows = _exploded(contents, self.spec.rows)

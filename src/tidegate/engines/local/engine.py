@@ -51,7 +51,7 @@ class Totals:
         self.rows_by_code.setdefault(stage, Counter()).update(made.rows_by_code)
         self.broken.setdefault(stage, Counter()).update(made.broken)
         self.stamped[stage] += made.stamped
-        self.emitted[stage] += made.emitted.rows.num_rows
+        self.emitted[stage] += made.emitted.visible.rows.num_rows
 
     def facts(self) -> dict[str, Any]:
         return {

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from tidegate.engines.clock import ManualClock
+from tidegate.engines.local.constants import constant_rows
 from tidegate.engines.local.engine import LocalEngine, Outside
 from tidegate.engines.local.queries import Workers
 from tidegate.engines.local.stage import Made
@@ -70,11 +71,13 @@ class LocalSubject:
     def insert(self, source: str, rows: Sequence[dict[str, Any]]) -> None:
         definition = self._program.catalog.find(source)
         assert isinstance(definition, (SourceDef, TableDef)), source
-        batch = batch_of(rows, definition.physical)
+        self._insert(definition, batch_of(rows, definition.physical))
+
+    def _insert(self, definition: SourceDef | TableDef, batch: pa.RecordBatch) -> None:
         if isinstance(definition, TableDef):
-            self.engine.insert_into_table(source, pa.Table.from_batches([batch]))
+            self.engine.insert_into_table(definition.name, pa.Table.from_batches([batch]))
         else:
-            self.engine.insert(source, [batch])
+            self.engine.insert(definition.name, [batch])
 
     def watermark(self, source: str, at_us: int) -> None:
         self.engine.watermark(source, at_us)
@@ -108,10 +111,10 @@ class LocalSubject:
 
     def _insert_constants(self) -> None:
         for inserted in self._program.inserts:
-            rows = [
-                dict(zip(inserted.columns, values, strict=True)) for values in inserted.rows
-            ]
-            raise NotImplementedError(rows)
+            definition = self._program.catalog.find(inserted.source)
+            assert isinstance(definition, (SourceDef, TableDef))
+            batch = constant_rows(inserted, definition.physical)
+            self._insert(definition, batch)
 
 
 def _empty(table: TableDef) -> pa.Table:
