@@ -18,7 +18,7 @@ from tidegate.connectors.files import instants
 from tidegate.connectors.files.values import value_of
 from tidegate.kernel.arrow import arrow_type
 from tidegate.model.schema import Column
-from tidegate.model.types import DataType, Scalar, is_comparable
+from tidegate.model.types import DataType, Decimal, Scalar, is_comparable
 
 Convert: TypeAlias = Callable[[pa.Array], pa.Array]
 
@@ -51,7 +51,9 @@ class Conformed:
 
 def _shown(value: pa.Scalar) -> str:
     try:
-        return repr(value.as_py())[:100]
+        plain = value.as_py()
+        text = plain.decode("utf-8", "backslashreplace") if isinstance(plain, bytes) else plain
+        return repr(text)[:100]
     except (ValueError, OverflowError):  # an instant that Python has no name for
         return str(value)[:100]
 
@@ -116,7 +118,7 @@ def _dates(texts: pa.Array) -> pa.Array:
 
 
 def json_converter(kind: DataType) -> Convert | None:
-    """For columns that Arrow's JSON reader gives as text instead; None where it gives the kernel's type itself."""
+    """For columns that Arrow's JSON reader gives in another type; None where it gives the kernel's itself."""
     match kind:
         case Scalar.TIMESTAMP:
             return _json_instants
@@ -124,6 +126,8 @@ def json_converter(kind: DataType) -> Convert | None:
             return _dates
         case Scalar.BINARY:
             return lambda texts: _one_by_one(texts, kind)
+        case Decimal():
+            return lambda decimals: decimals.cast(arrow_type(kind))
         case _:
             return None
 

@@ -60,7 +60,11 @@ class CsvLines:
             elif len(lines) > 1:
                 pending += reversed(lines.halves())
             elif len(lines):
-                wrong.append(malformed(lines.bytes(), "a quote is not closed"))
+                wrong.append(
+                    malformed(
+                        lines.bytes(), "a quote is not closed, or a carriage return stands alone"
+                    )
+                )
         empty = pa.schema([(column.name, arrow_type(column.type)) for column in self._schema])
         return pa.concat_tables([empty.empty_table(), *tables]), wrong
 
@@ -75,8 +79,11 @@ class CsvLines:
             return "skip"
 
         options = arrow_csv.ParseOptions(delimiter=self._delimiter, invalid_row_handler=refuse)
+        data = lines.bytes()
+        if data.count(b"\r") != data.count(b"\r\n"):
+            return None  # to Arrow a carriage return alone is a line break
         # A line of our own at the end is swallowed, too, if a quote is left open.
-        data = lines.bytes() + b"\nx" + self._delimiter.encode() * (count - 1)
+        data += b"\nx" + self._delimiter.encode() * (count - 1)
         try:
             table = _read(data, count, options)
         except (pa.ArrowInvalid, UnicodeDecodeError):

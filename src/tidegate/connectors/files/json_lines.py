@@ -23,7 +23,7 @@ from tidegate.connectors.protocols import Malformed
 from tidegate.connectors.records import malformed
 from tidegate.kernel.arrow import arrow_type
 from tidegate.model.schema import Column, Schema
-from tidegate.model.types import Array, DataType, Map, Scalar, Struct
+from tidegate.model.types import MAX_PRECISION, Array, DataType, Decimal, Map, Scalar, Struct
 
 _FEW = 64
 _OPEN, _CLOSE = ord("{"), ord("}")
@@ -118,7 +118,7 @@ def _is_quick(kind: DataType) -> bool:
         case Map():
             return False
         case Array(element):
-            return element not in _AS_TEXT and _is_quick(element)
+            return json_converter(element) is None and _is_quick(element)
         case Struct():
             return False  # fields are found regardless of case
         case _:
@@ -165,7 +165,9 @@ def _read(data: bytes, names: Sequence[str], schema: Schema, sample: dict[str, A
 
 
 def _read_as(kind: DataType, sample: Any) -> pa.DataType:
-    """Times may be numbers or texts: as in the first record."""
+    """Times may be numbers or texts: as in the first record. Arrow checks no precision here, only when it casts."""
+    if isinstance(kind, Decimal):
+        return pa.decimal128(MAX_PRECISION, kind.scale)
     if kind is Scalar.TIMESTAMP and isinstance(sample, int):
         return pa.int64()
     return pa.string() if kind in _AS_TEXT else arrow_type(kind)
