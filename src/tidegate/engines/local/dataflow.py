@@ -5,16 +5,16 @@ what stands before it) and what one stage hands to the next: rows with the last 
 that are taken back, and how far it is certain that none will come behind.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
+from tidegate.engines.executor import Executor, Rows
 from tidegate.engines.local.passing import PassingStage
-from tidegate.engines.local.queries import Workers
 from tidegate.engines.local.stage import Epoch, Fed, Made, WindowStage
-from tidegate.kernel.arrow import arrow_type, array_of, numbers
+from tidegate.kernel.arrow import array_of, arrow_type, numbers
 from tidegate.kernel.changes import Emitted
 from tidegate.model.policies import StreamKind
 from tidegate.model.schema import Schema, schema_of
@@ -34,7 +34,7 @@ LocalStage = WindowStage | PassingStage
 class Delivered:
     """What an epoch reads: rows of sources by lower-case name, and watermarks that are set."""
 
-    rows: Mapping[str, Sequence[pa.RecordBatch]] = field(default_factory=dict)
+    rows: Mapping[str, Rows] = field(default_factory=dict)
     watermarks: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -56,12 +56,12 @@ class Dataflow:
     def __init__(
         self,
         program: Program,
-        workers: Workers,
+        executor: Executor,
         *,
         tables: Mapping[str, pa.Table],
         since_us: int,
     ) -> None:
-        self._program, self._workers = program, workers
+        self._program, self._executor = program, executor
         self._tables, self._since_us = tables, since_us
         self.queries = tuple(self._running(query) for query in program.queries)
 
@@ -70,7 +70,7 @@ class Dataflow:
         identity = fingerprint(plan)
         stages: list[LocalStage] = []
         for stage in plan.stages:
-            common = (stage, identity.plan_id, self._workers)
+            common = (stage, identity.plan_id, self._executor)
             if stage.kind is StageKind.STATELESS:
                 stages.append(PassingStage(*common, stream=query.name, tables=self._tables))
                 continue

@@ -22,6 +22,7 @@ from tidegate import errors
 from tidegate.connectors.protocols import Delivery, Offset, SinkWriter, SourceReader
 from tidegate.engines.clock import Clock
 from tidegate.engines.local.dataflow import Dataflow, Delivered, Running
+from tidegate.engines.local.executor import LocalExecutor
 from tidegate.engines.local.queries import Workers
 from tidegate.engines.local.stage import Epoch, Made, WindowStage
 from tidegate.engines.sides import Circumstances, Payload, malformed
@@ -139,7 +140,9 @@ class LocalEngine:
         self._recover()
 
     def _build(self, since_us: int) -> Dataflow:
-        return Dataflow(self.program, self._workers, tables=self._tables, since_us=since_us)
+        return Dataflow(
+            self.program, LocalExecutor(self._workers), tables=self._tables, since_us=since_us
+        )
 
     # What a run does
 
@@ -210,7 +213,7 @@ class LocalEngine:
             rows[name] = delivery.rows.to_batches()
             self.totals.malformed[name] += len(delivery.malformed)
             payloads += self._malformed(name, delivery, plan, number)
-        count = sum(batch.num_rows for batches in rows.values() for batch in batches)
+        count: int = sum(batch.num_rows for batches in rows.values() for batch in batches)
         for name, batches in rows.items():
             self.totals.read[name] += sum(batch.num_rows for batch in batches)
         if plan.tables:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from tidegate.engines.local.queries import Workers
-from tidegate.engines.local.rows import BranchRows
+from tidegate.engines.executor import Executor
 from tidegate.engines.local.stage import Epoch, Fed, Made
 from tidegate.engines.sides import Circumstances, Describer, kind_of
 from tidegate.kernel.arrow import arrow_type, conform, numbers
@@ -33,16 +32,14 @@ class PassingStage:
         self,
         stage: Stage,
         plan_id: str,
-        workers: Workers,
+        executor: Executor,
         *,
         stream: str,
         tables: Mapping[str, pa.Table],
     ) -> None:
         self.stage, self.stream, self.plan_id = stage, stream, plan_id
         self._schema = schema_of(stage.output)
-        self._branches = tuple(
-            BranchRows(stage, branch, workers, tables=tables) for branch in stage.branches
-        )
+        self._branches = tuple(executor.rows(stage, branch, tables) for branch in stage.branches)
         self._describer = Describer.of(stage)
 
     def use_tables(self, tables: Mapping[str, pa.Table]) -> None:

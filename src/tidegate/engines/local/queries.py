@@ -125,10 +125,14 @@ class _Lane:
 
 
 class Workers:
-    """The cores, and the threads that keep them busy. Long calls into DataFusion release the interpreter."""
+    """The cores, and the threads that keep them busy. Long calls into DataFusion release the interpreter.
 
-    def __init__(self, count: int | None = None) -> None:
+    `worth`: a batch of so many rows is cut into one piece for each of them.
+    """
+
+    def __init__(self, count: int | None = None, *, worth: int = _WORTH_A_THREAD) -> None:
         self.count = count or len(os.sched_getaffinity(0))
+        self.worth = worth
         self._pool = ThreadPoolExecutor(self.count, thread_name_prefix="tidegate")
 
     def close(self) -> None:
@@ -162,7 +166,7 @@ class Query:
     ) -> list[pa.RecordBatch]:
         """What the text gives over the rows; `key` says which text it is. In parallel, each piece gives its own rows."""
         count = sum(batch.num_rows for batch in rows)
-        lanes = self._workers.count if parallel and count >= _WORTH_A_THREAD else 1
+        lanes = self._workers.count if parallel and count >= self._workers.worth else 1
         while len(self._lanes) < lanes:
             self._lanes.append(_Lane(self._name, self._schema, self._tables))
         pieces = _cut(rows, -(-count // lanes), lanes)

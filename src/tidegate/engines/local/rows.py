@@ -66,7 +66,7 @@ def _statement(relation: Relation) -> _Statement:
     return _Statement(relation, frozenset(name for name in names if f":{name}" in open_text))
 
 
-class BranchRows:
+class LocalRows:
     """The row SQL of a branch over `tables`, which stay."""
 
     def __init__(

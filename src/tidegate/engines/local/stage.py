@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tidegate.engines.local.groups import projection_of
-from tidegate.engines.local.queries import Workers
-from tidegate.engines.local.rows import BranchRows
+from tidegate.engines.executor import Executor, Rows
 from tidegate.engines.operators import keys_of, operator_spec
 from tidegate.engines.sides import Circumstances, Describer, Extent, Payload, kind_of
 from tidegate.kernel.arrow import Integers, conform, numbers
@@ -39,8 +37,8 @@ Parts = dict[str, pa.Table]
 class Fed:
     """What an input delivers in an epoch: rows, and rows that it takes back."""
 
-    rows: Sequence[pa.RecordBatch] = ()
-    taken_back: Sequence[pa.RecordBatch] = ()
+    rows: Rows = ()
+    taken_back: Rows = ()
     explicit_us: int = NEVER_US
     upstream_us: int = NEVER_US
 
@@ -75,7 +73,7 @@ class WindowStage:
         self,
         stage: Stage,
         plan_id: str,
-        workers: Workers,
+        executor: Executor,
         *,
         stream: str,
         tables: Mapping[str, pa.Table],
@@ -84,11 +82,9 @@ class WindowStage:
         self.stage, self.stream, self.plan_id = stage, stream, plan_id
         self._spec = operator_spec(stage, plan_id)
         self._now_us = since_us
-        project = projection_of(stage, workers, lambda: self._now_us)
+        project = executor.projection(stage, lambda: self._now_us)
         self.operator: Operator = self._spec.build(project, since_us=since_us)
-        self._branches = tuple(
-            BranchRows(stage, branch, workers, tables=tables) for branch in stage.branches
-        )
+        self._branches = tuple(executor.rows(stage, branch, tables) for branch in stage.branches)
         self._describer = Describer.of(stage)
 
     def use_tables(self, tables: Mapping[str, pa.Table]) -> None:

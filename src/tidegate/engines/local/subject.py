@@ -89,7 +89,9 @@ class LocalSubject:
     def checkpoint(self) -> None:
         self.engine.checkpoint()
 
-    def restart(self) -> None:
+    def restart(self, *, workers: Workers | None = None, log: Log | None = None) -> None:
+        """Another engine; `workers` and `log` are those that it has instead, on the same state."""
+        self._workers, self._log = workers or self._workers, log or self._log
         self.engine = self._engine()
 
     def end(self) -> None:

@@ -1,0 +1,40 @@
+"""What an engine lends to a stage: its SQL.
+
+A stage, its operator and its place in the dataflow are the same on every engine. What differs is who runs row SQL over
+an input's rows, and what these rows are: Arrow batches in process, frames on Spark. `Rows` is opaque here; only the
+executor that gets them knows.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import pyarrow as pa
+
+from tidegate.kernel.finishing import Projection
+from tidegate.kernel.operator import Bounds
+from tidegate.plan.physical import Branch, Stage
+
+Rows: TypeAlias = Sequence[Any]
+
+
+class BranchRows(Protocol):
+    """Row SQL of one branch."""
+
+    def crossing(self, rows: Rows, bounds: Bounds, now_us: int) -> Sequence[pa.RecordBatch]:
+        """What the kernel gets of the rows."""
+
+    def diverted(self, rows: Rows, bounds: Bounds, now_us: int) -> Sequence[pa.RecordBatch]:
+        """Whole rows that row SQL did not let through."""
+
+    def taken(self, rows: Rows, bounds: Bounds, now_us: int) -> Sequence[pa.RecordBatch]:
+        """Whole rows that it did, among which the kernel may have refused some."""
+
+    def use_tables(self, tables: Mapping[str, pa.Table]) -> None:
+        """Join with these from now on."""
+
+
+class Executor(Protocol):
+    def rows(self, stage: Stage, branch: Branch, tables: Mapping[str, pa.Table]) -> BranchRows: ...
+
+    def projection(self, stage: Stage, now_us: Callable[[], int]) -> Projection | None:
+        """The stage's expressions over groups; None where there are none. `now_us` is the epoch's clock."""
