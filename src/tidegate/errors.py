@@ -530,4 +530,5 @@ bad_table_record = _edge(
 )
 
 # TG-7nnn · running
+input_has_ended = _run(2, "the input has ended", hint="start a new run for more rows")
 cannot_run = _run(1, "{what} cannot be run yet", hint="{instead}")

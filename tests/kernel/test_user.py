@@ -25,7 +25,7 @@ from tidegate.kernel.user import accumulated, states_of
 from tidegate.model.expressions import Expr, Field
 from tidegate.model.partials import FinishSpec, PartialSpec
 from tidegate.model.plain_data import Failed, from_text, to_text
-from tidegate.model.policies import AGGREGATED, DISPOSITION, Reason
+from tidegate.model.policies import AGGREGATED, DISPOSITION, Reason, StreamKind
 from tidegate.model.schema import Column, Schema
 from tidegate.model.types import Array, DataType, Decimal, Scalar
 from tidegate.plan.decompositions import AggregateCall
@@ -440,7 +440,7 @@ def test_a_group_that_breaks_is_taken_back_and_reported_once() -> None:
         finished(contents(GOOD, BAD, sums=[1, 1])),
         finished(contents(BAD, BAD, sums=[1, 1])),
     )
-    changed = difference(before, after, changelog=True)
+    changed = difference(before, after, StreamKind.CHANGELOG)
     assert (changed.rows.to_pylist(), changed.ops is not None and changed.ops.tolist()) == (
         [{"total": 1, "picky": 3}],
         [3],

@@ -89,7 +89,7 @@ def test_options_in_both_places_of_a_stream() -> None:
     ("CREATE TABLE s (a INT) WITH (connector = «'kafka'»)", "TG-4004", "cannot be a table", "memory, file, postgres"),
     ("CREATE SINK o FROM trades WITH (connector = «'generator'»)", "TG-4004", "cannot be a sink", "console"),
     ("CREATE SOURCE «s» (a INT) WITH (connector = 'file')",
-     "TG-4005", "connector file needs the option path", "file, directory or URL"),
+     "TG-4005", "connector file needs the option path", "file, glob, directory or URL"),
     ("CREATE SINK «o» FROM trades WITH (connector = 'kafka')", "TG-4005", "topic"),
     ("CREATE SOURCE s (a INT) WITH (connector = 'file', path = «5»)", "TG-4002", "path = 5: expected a string"),
     ("CREATE SOURCE s (a INT) WITH (connector = 'file', path = 'x', format = «'xml'»)", "TG-4002", "json, csv"),

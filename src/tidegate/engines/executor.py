@@ -20,6 +20,9 @@ Rows: TypeAlias = Sequence[Any]
 class BranchRows(Protocol):
     """Row SQL of one branch."""
 
+    def count(self, rows: Rows) -> int | None:
+        """How many rows will have to be accounted for; None where a join decides that."""
+
     def crossing(self, rows: Rows, bounds: Bounds, now_us: int) -> Sequence[pa.RecordBatch]:
         """What the kernel gets of the rows."""
 

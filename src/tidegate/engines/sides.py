@@ -1,7 +1,7 @@
 """Side outputs: what is told of a row that was diverted (semantics §8).
 
-In: whole rows, as `row_sql` gives them, and groups without a value. Out: payloads, plain JSON objects. Decided here: the
-shape of a payload, the same on every engine; and that instants are RFC 3339 in UTC, decimals and binary text.
+In: whole rows, as `row_sql` gives them, and groups without a value. Out: payloads, plain JSON objects. Decided here:
+the shape of a payload, the same on every engine; and that instants are RFC 3339 in UTC, decimals and binary text.
 """
 
 import decimal
@@ -206,17 +206,23 @@ def _wide(scalar: pa.Scalar) -> Any:
 
 def as_json(value: Any, kind: DataType) -> Any:
     """A value of a SQL type as JSON has it; bytes are hexadecimal digits."""
+    if value is None:
+        return None
     match kind:
-        case _ if value is None:
-            return None
-        case Scalar.TIMESTAMP:
-            return _instant(value)
         case Array(element):
             return [as_json(item, element) for item in value]
         case Map(key, item_kind):
             return {str(as_json(k, key)): as_json(v, item_kind) for k, v in value}
         case Struct(fields):
             return {name: as_json(value[name], field) for name, field in fields}
+        case _:
+            return _plain_json(value, kind)
+
+
+def _plain_json(value: Any, kind: DataType) -> Any:
+    match kind:
+        case Scalar.TIMESTAMP:
+            return _instant(value)
         case Decimal():
             return format(value, "f") if isinstance(value, decimal.Decimal) else str(value)
         case Scalar.BINARY:

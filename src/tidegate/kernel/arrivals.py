@@ -6,7 +6,7 @@ back are told to a store: their counts, sums and moments have the other sign, an
 
 >>> batch = pa.record_batch({"$pane": [3, -1, -2], "$rows": [5, 2, 1], "$max_ts": [30, 70, 10]})
 >>> arrived = read([batch])
->>> arrived.partials[0].num_rows, arrived.rows_by_code, arrived.latest_us
+>>> arrived.partials[0].num_rows, dict(arrived.rows_by_code), arrived.latest_us
 (1, {0: 5, 1: 2, 2: 1}, 70)
 """
 

@@ -43,7 +43,8 @@ class Broken:
 class Emitted:
     """Rows, what they are of, and in upsert and changelog streams what each means (`Op`).
 
-    An upsert stream has rows for what is replaced, too: `visible` hides them, but who computes with the stream needs them.
+    An upsert stream has rows for what is replaced, too: `visible` hides them, but who computes with the stream needs
+    them.
     """
 
     rows: pa.RecordBatch

@@ -44,8 +44,8 @@ class Projection(Protocol):
 class OutputSpec:
     """`reads` are the columns that the projection needs; `plain` pairs output columns with fields that they just are.
 
-    `per_group`: groups have windows of their own (sessions), and so a Top-N of their own. `rows`: the place of the partial that holds whole rows, for windows without aggregates. `sort` names the fields of
-    the sort keys if `plain`.
+    `per_group`: groups have windows of their own (sessions), and so a Top-N of their own. `rows`: the place of the
+    partial that holds whole rows, for windows without aggregates. `sort` names the fields of the sort keys if `plain`.
     """
 
     plan_id: str

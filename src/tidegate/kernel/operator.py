@@ -1,9 +1,9 @@
 """The window operator: partials in, what is emitted out (ring 0).
 
-An epoch has two halves. `begin` says by which watermark its rows are judged, and so what row SQL may take; `step` merges
-what row SQL made of them, moves the watermark, and gives back what is due: rows, refused partials, counts. Nothing is
-performed, and all that an answer depends on is in the arguments; so a log of `Step`s, replayed, gives the same state and
-the same rows, and a snapshot is what all of them would have led to.
+An epoch has two halves. `begin` says by which watermark its rows are judged, and so what row SQL may take; `step`
+merges what row SQL made of them, moves the watermark, and gives back what is due: rows, refused partials, counts.
+Nothing is performed, and all that an answer depends on is in the arguments; so a log of `Step`s, replayed, gives the
+same state and the same rows, and a snapshot is what all of them would have led to.
 
 Decided here: the order of things inside an epoch. Rows are judged and merged first, input by input; then the watermark
 advances; then rows are emitted; then what is closed is forgotten.
@@ -54,8 +54,8 @@ class InputSpec:
 class OperatorSpec:
     """A stage, as far as the kernel has to know it.
 
-    `pane_us` and `offset_us` are those of row SQL; `direct`: each pane is a window of its own. `brought_start` names the
-    key that says where an inherited window begins. `rows`: whole rows are kept, there are no aggregates.
+    `pane_us` and `offset_us` are those of row SQL; `direct`: each pane is a window of its own. `brought_start` names
+    the key that says where an inherited window begins. `rows`: whole rows are kept, there are no aggregates.
     """
 
     window: OperatedWindow | None

@@ -97,7 +97,7 @@ class PaneStore:
             self._forget_unions(pane)
 
     def still_open(self, batch: pa.RecordBatch, closed_us: int) -> pa.RecordBatch:
-        """Without the rows of panes that no open window is over: rows that go to their windows directly may have some."""
+        """Without the rows of panes that no open window is over; rows that go to windows directly may have some."""
         panes = numbers(conform(batch.column(PANE), Scalar.BIGINT)).values
         earliest = int(panes.min()) if len(panes) else 0
         if not self.grid.is_done(earliest, closed_us):

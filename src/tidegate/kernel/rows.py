@@ -58,7 +58,7 @@ class RowShape:
         good = codes == AGGREGATED
         safe = np.where(good, times.values, 0)
         panes = np.where(good, (safe + shift) // self.width_us, -codes)
-        order, starts, slots = self._grouped(rows, panes, good)
+        order, starts, _slots = self._grouped(rows, panes, good)
         arrival = np.arange(first_number, first_number + len(panes))
         picked = rows.take(pa.array(order))
         kept = [array_of(column, None, pa.int64()) for column in (safe[order], arrival[order])]

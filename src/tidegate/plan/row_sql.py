@@ -68,8 +68,8 @@ __all__ = ["BATCH", "LATEST", "OPEN_FROM", "RowQueries", "row_queries", "used_co
 class RowQueries:
     """`main` makes what crosses the seam.
 
-    The others give whole rows, with `$code`, `$ts` and their keys: those that are diverted, and those that are not, among
-    which the kernel may have to find what it has refused.
+    The others give whole rows, with `$code`, `$ts` and their keys: those that are diverted, and those that are not,
+    among which the kernel may have to find what it has refused.
     """
 
     main: Relation

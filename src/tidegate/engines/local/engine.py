@@ -21,17 +21,17 @@ import pyarrow as pa
 from tidegate import errors
 from tidegate.connectors.protocols import Delivery, Offset, SinkWriter, SourceReader
 from tidegate.engines.clock import Clock
-from tidegate.engines.local.dataflow import Dataflow, Delivered, Running
+from tidegate.engines.dataflow import Dataflow, Delivered, Running
 from tidegate.engines.local.executor import LocalExecutor
 from tidegate.engines.local.queries import Workers
-from tidegate.engines.local.stage import Epoch, Made, WindowStage
 from tidegate.engines.sides import Circumstances, Payload, malformed
+from tidegate.engines.stage import Epoch, Made, WindowStage
 from tidegate.engines.views import as_seen
 from tidegate.kernel.operator import State
 from tidegate.model.policies import SideKind
 from tidegate.model.time import NEVER_US
 from tidegate.plan.script import Program
-from tidegate.state import Log, Parts
+from tidegate.state import Log, Parts, Recovered
 
 Watcher = Callable[[str, Made], None]
 _TABLE = "table:"
@@ -49,6 +49,9 @@ class Totals:
     stamped: Counter[str] = field(default_factory=Counter)
 
     def add(self, stage: str, made: Made) -> None:
+        """Every row must have become something (semantics §8)."""
+        accounted = made.rows_by_code.total()
+        assert made.rows_in in (None, accounted), (stage, made.rows_in, made.rows_by_code)
         self.rows_by_code.setdefault(stage, Counter()).update(made.rows_by_code)
         self.broken.setdefault(stage, Counter()).update(made.broken)
         self.stamped[stage] += made.stamped
@@ -102,8 +105,9 @@ class _Plan:
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     ended: bool = False
 
-    def intent(self) -> dict[str, Any]:
+    def intent(self, since_us: int) -> dict[str, Any]:
         return {
+            "since_us": since_us,
             "clock_us": self.now_us,
             "offsets": self.offsets,
             "watermarks": dict(self.watermarks),
@@ -134,10 +138,12 @@ class LocalEngine:
         self.totals = Totals()
         self.epoch = -1
         self.ended = False
-        self.now_us = clock.now_us()
-        self.dataflow = self._build(self.now_us)
+        found = log.recover()
+        self._since_us = self.now_us = clock.now_us() if found is None else _since_us(found)
+        self.dataflow = self._build(self._since_us)
         self.watermarks: dict[str, int] = {}
-        self._recover()
+        if found is not None:
+            self._recover(found)
 
     def _build(self, since_us: int) -> Dataflow:
         return Dataflow(
@@ -201,7 +207,7 @@ class LocalEngine:
 
     def _run(self, plan: _Plan) -> int:
         epoch = self.epoch + 1
-        self._log.intend(epoch, plan.intent())
+        self._log.intend(epoch, plan.intent(self._since_us))
         return self._perform(plan, epoch)
 
     def _perform(self, plan: _Plan, number: int) -> int:
@@ -269,6 +275,7 @@ class LocalEngine:
         for stage, done in made.items():
             self.totals.add(stage, done)
         facts = {
+            "since_us": self._since_us,
             "clock_us": plan.now_us,
             "ended": plan.ended,
             "offsets": offsets,
@@ -309,10 +316,7 @@ class LocalEngine:
     def _windowed(self) -> list[WindowStage]:
         return [stage for stage in self.dataflow.stages if isinstance(stage, WindowStage)]
 
-    def _recover(self) -> None:
-        found = self._log.recover()
-        if found is None:
-            return
+    def _recover(self, found: Recovered) -> None:
         if found.snapshot is not None:
             self._restore(found.snapshot.facts["stages"], found.snapshot.shards)
         for delta in found.deltas():
@@ -358,6 +362,14 @@ class LocalEngine:
         for stage in self._windowed:
             name = stage.stage.name
             stage.replay(_of(name, parts), facts["stages"][name], facts["clock_us"])
+
+
+def _since_us(found: Recovered) -> int:
+    """The clock when all began: replayed epochs begin with that, whenever they are replayed."""
+    facts = found.facts if found.epoch >= 0 else found.intent
+    assert facts is not None
+    since_us: int = facts["since_us"]
+    return since_us
 
 
 def _of(stage: str, parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

@@ -164,7 +164,7 @@ class Query:
     def run(
         self, rows: Sequence[pa.RecordBatch], key: object, text: Text, *, parallel: bool = False
     ) -> list[pa.RecordBatch]:
-        """What the text gives over the rows; `key` says which text it is. In parallel, each piece gives its own rows."""
+        """What the text gives over the rows; `key` says which text it is. In parallel, each piece gives its own."""
         count = sum(batch.num_rows for batch in rows)
         lanes = self._workers.count if parallel and count >= self._workers.worth else 1
         while len(self._lanes) < lanes:

@@ -88,6 +88,9 @@ class LocalRows:
         read = {name: as_sql_table(tables[name.lower()]) for name in self._lookups}
         self._query = Query(BATCH, self.schema, self._workers, tables=read, fresh=self._fresh)
 
+    def count(self, rows: Batches) -> int | None:
+        return None if self._lookups else sum(batch.num_rows for batch in rows)
+
     def crossing(self, rows: Batches, bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
         """What the kernel gets of the rows."""
         fed = as_sql(rows, self.schema)

@@ -13,8 +13,8 @@ from tidegate.engines.clock import ManualClock
 from tidegate.engines.local.constants import constant_rows
 from tidegate.engines.local.engine import LocalEngine, Outside
 from tidegate.engines.local.queries import Workers
-from tidegate.engines.local.stage import Made
 from tidegate.engines.sides import Payload
+from tidegate.engines.stage import Made
 from tidegate.engines.values import batch_of, rows_of
 from tidegate.engines.views import CurrentRows, as_seen
 from tidegate.kernel.arrow import arrow_type

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from tidegate.engines.executor import Executor, Rows
-from tidegate.engines.local.passing import PassingStage
-from tidegate.engines.local.stage import Epoch, Fed, Made, WindowStage
+from tidegate.engines.passing import PassingStage
+from tidegate.engines.stage import Epoch, Fed, Made, WindowStage
 from tidegate.kernel.arrow import array_of, arrow_type, numbers
 from tidegate.kernel.changes import Emitted
 from tidegate.model.policies import StreamKind
@@ -27,7 +27,7 @@ from tidegate.plan.planner import plan_query
 from tidegate.plan.script import NamedQuery, Program
 
 _INSTANT = arrow_type(Scalar.TIMESTAMP)
-LocalStage = WindowStage | PassingStage
+RunningStage = WindowStage | PassingStage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Running:
     """A query with its stages, the last of which makes its rows."""
 
     name: str
-    stages: tuple[LocalStage, ...]
+    stages: tuple[RunningStage, ...]
     schema: Schema
     kind: StreamKind
     fingerprint: Fingerprint
@@ -51,7 +51,7 @@ class Running:
 
 
 class Dataflow:
-    """The queries of a program, in process. `tables` are by lower-case name."""
+    """The queries of a program. `tables` are by lower-case name."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Dataflow:
     def _running(self, query: NamedQuery) -> Running:
         plan = plan_query(query, self._program)
         identity = fingerprint(plan)
-        stages: list[LocalStage] = []
+        stages: list[RunningStage] = []
         for stage in plan.stages:
             common = (stage, identity.plan_id, self._executor)
             if stage.kind is StageKind.STATELESS:
@@ -88,7 +88,7 @@ class Dataflow:
         )
 
     @property
-    def stages(self) -> Iterator[LocalStage]:
+    def stages(self) -> Iterator[RunningStage]:
         for query in self.queries:
             yield from query.stages
 

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from tidegate.engines.executor import Executor
-from tidegate.engines.local.stage import Epoch, Fed, Made
 from tidegate.engines.sides import Circumstances, Describer, kind_of
+from tidegate.engines.stage import Epoch, Fed, Made, rows_in
 from tidegate.kernel.arrow import arrow_type, conform, numbers
 from tidegate.kernel.changes import Broken, Emitted
 from tidegate.kernel.operator import Bounds
@@ -62,6 +62,7 @@ class PassingStage:
             rows_by_code=counts,
             watermark_us=NEVER_US,
             behind_us=NEVER_US,
+            rows_in=rows_in(self._branches, fed),
         )
         told = {c for c in counts if c > FILTERED and kind_of(c) in epoch.wanted}
         if told:

@@ -1,7 +1,7 @@
-"""One stage in process: row SQL, the window operator behind it, and what is told of rows that are not aggregated.
+"""One running stage: row SQL, the window operator behind it, and what is told of rows that are not aggregated.
 
-Decided here: what an epoch of a stage is in the log. It is what crossed the seam, and the few numbers beside it that the
-data does not say; so a log is replayed without sources and without SQL.
+Decided here: what an epoch of a stage is in the log. It is what crossed the seam, and the few numbers beside it that
+the data does not say; so a log is replayed without sources and without SQL.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tidegate.engines.executor import Executor, Rows
+from tidegate.engines.executor import BranchRows, Executor, Rows
 from tidegate.engines.operators import keys_of, operator_spec
 from tidegate.engines.sides import Circumstances, Describer, Extent, Payload, kind_of
 from tidegate.kernel.arrow import Integers, conform, numbers
@@ -59,6 +59,7 @@ class Made:
     rows_by_code: Counter[int]
     watermark_us: int
     behind_us: int
+    rows_in: int | None = None
     stamped: int = 0
     broken: Counter[int] = field(default_factory=Counter)
     payloads: list[Payload] = field(default_factory=list)
@@ -121,6 +122,7 @@ class WindowStage:
             watermark_us=bounds[0].watermark_us,
         )
         made = _made(outcome, logged_parts(step), logged_facts(step))
+        made.rows_in = rows_in(self._branches, fed)
         made.payloads = list(self._payloads(fed, bounds, outcome, around, epoch.wanted))
         return made
 
@@ -175,14 +177,14 @@ class WindowStage:
     ) -> Iterator[Payload]:
         for batch in batches:
             codes = numbers(conform(batch.column("$code"), Scalar.BIGINT)).values
-            batch = batch.filter(pa.array(np.isin(codes, list(told))))
-            late = [code == _LATE for code in batch.column("$code").to_pylist()]
-            times = batch.column("$ts").to_pylist()
+            rows = batch.filter(pa.array(np.isin(codes, list(told))))
+            late = [code == _LATE for code in rows.column("$code").to_pylist()]
+            times = rows.column("$ts").to_pylist()
             extents = [
                 self._missed(ts_us) if is_late else None
                 for ts_us, is_late in zip(times, late, strict=True)
             ]
-            yield from self._describer.rows(batch, branch, around, extents=extents, with_keys=late)
+            yield from self._describer.rows(rows, branch, around, extents=extents, with_keys=late)
 
     def _missed(self, ts_us: int) -> Extent:
         assert self._spec.window is not None
@@ -229,6 +231,14 @@ class WindowStage:
     def _lanes(self, rows: pa.RecordBatch, panes: Integers) -> tuple[np.ndarray, np.ndarray]:
         keys = [conform(rows.column(key.name), key.type) for key in keys_of(self.stage)]
         return hash_rows([pa.array(panes), *keys], rows.num_rows)
+
+
+def rows_in(branches: Sequence[BranchRows], fed: Sequence[Fed]) -> int | None:
+    """How many rows the inputs have brought, as far as that is known without asking what became of them."""
+    counts = [
+        rows.count([*one.rows, *one.taken_back]) for rows, one in zip(branches, fed, strict=True)
+    ]
+    return None if None in counts else sum(count or 0 for count in counts)
 
 
 def _made(outcome: Outcome, parts: Parts, facts: Facts) -> Made:

@@ -1,0 +1,18 @@
+"""What an engine refuses while it runs."""
+
+import pytest
+
+from tests.engines.local.ways import lanes
+from tests.planning import program
+from tidegate import errors
+from tidegate.engines.local.subject import LocalSubject
+
+SQL = "CREATE STREAM counted AS SELECT symbol, COUNT(*) AS n FROM trades GROUP BY symbol"
+
+
+def test_nothing_comes_behind_the_end() -> None:
+    subject = LocalSubject(program(SQL), workers=lanes(1))
+    subject.end()
+    with pytest.raises(errors.TidegateError) as refused:
+        subject.watermark("trades", 0)
+    assert refused.value.code == errors.input_has_ended().code
