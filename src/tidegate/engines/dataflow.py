@@ -20,7 +20,7 @@ from tidegate.model.policies import StreamKind
 from tidegate.model.schema import Schema, schema_of
 from tidegate.model.time import FOREVER_US, NEVER_US
 from tidegate.model.types import Scalar
-from tidegate.plan.event_time import SOURCE_TIME, UPSTREAM_TIME
+from tidegate.plan.event_time import UPSTREAM_TIME
 from tidegate.plan.fingerprint import Fingerprint, fingerprint
 from tidegate.plan.physical import Branch, InputKind, StageKind
 from tidegate.plan.planner import plan_query
@@ -118,15 +118,7 @@ class Dataflow:
         if branch.input.kind is not InputKind.SOURCE:
             return handed[name]
         explicit_us = FOREVER_US if ended else delivered.watermarks.get(name, NEVER_US)
-        rows = [self._stamped(batch, branch) for batch in delivered.rows.get(name, ())]
-        return Fed(rows=rows, explicit_us=explicit_us)
-
-    def _stamped(self, batch: pa.RecordBatch, branch: Branch) -> pa.RecordBatch:
-        """With the source's own time, if it is asked for and the source did not say."""
-        asked = any(physical == SOURCE_TIME.name for _, physical in branch.input.originals)
-        if not asked or SOURCE_TIME.name in batch.schema.names:
-            return batch
-        return batch.append_column(SOURCE_TIME.name, pa.nulls(batch.num_rows, _INSTANT))
+        return Fed(rows=delivered.rows.get(name, ()), explicit_us=explicit_us)
 
     def use_tables(self, tables: Mapping[str, pa.Table]) -> None:
         """Rows are joined with these from now on."""

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 
 from tests.oracle.regimes import REGIMES, Regime, whole
-from tidegate.engines.local.queries import Workers
+from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.local.subject import LocalSubject
 from tidegate.engines.stage import Made
 from tidegate.plan.physical import InputKind, Stage

@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from tidegate.engines.clock import ManualClock
-from tidegate.engines.local.constants import constant_rows
+from tidegate.engines.embedded.constants import constant_rows
+from tidegate.engines.embedded.queries import Workers
+from tidegate.engines.epochs import Listener
 from tidegate.engines.local.engine import LocalEngine, Outside
-from tidegate.engines.local.queries import Workers
 from tidegate.engines.sides import Payload
 from tidegate.engines.stage import Made
 from tidegate.engines.values import batch_of, rows_of
@@ -51,11 +52,10 @@ class LocalSubject:
             log=self._log,
             outside=Outside(tables=tables),
             workers=self._workers,
-            watch=self._watch,
+            listener=Listener(made=self._watch, diverted=self._sides.extend),
         )
 
     def _watch(self, stage: str, made: Made) -> None:
-        self._sides += made.payloads
         query = self._program.query(stage)
         if query is None:
             return
@@ -108,7 +108,7 @@ class LocalSubject:
 
     def take_side(self, kind: str) -> Sequence[Mapping[str, Any]]:
         taken = [payload for payload in self._sides if payload["kind"] == kind]
-        self._sides = [payload for payload in self._sides if payload["kind"] != kind]
+        self._sides[:] = (payload for payload in self._sides if payload["kind"] != kind)
         return taken
 
     def _insert_constants(self) -> None:

@@ -21,6 +21,7 @@ import pyarrow.dataset as ds
 
 from tidegate.kernel.arrow import arrow_type
 from tidegate.model.schema import Schema
+from tidegate.plan.event_time import SOURCE_TIME
 
 _SETTINGS = {
     "datafusion.sql_parser.recursion_limit": "1000",
@@ -224,13 +225,16 @@ def as_sql_table(table: pa.Table) -> pa.Table:
 
 
 def as_sql(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> list[pa.RecordBatch]:
-    """The batches with the columns of the schema, in its types."""
+    """The batches with the columns of the schema, in its types; a time that the source does not say is NULL."""
     return [_as_sql(batch, schema) for batch in batches]
 
 
 def _as_sql(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     columns = []
     for field in schema:
+        if field.name == SOURCE_TIME.name and field.name not in batch.schema.names:
+            columns.append(pa.nulls(batch.num_rows, field.type))
+            continue
         column = batch.column(field.name)
         columns.append(column if column.type == field.type else column.cast(field.type))
     return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from tidegate.engines.local.queries import Query, Workers, as_sql, sql_schema
+from tidegate.engines.embedded.queries import Query, Workers, as_sql, sql_schema
 from tidegate.kernel.finishing import Projection
 from tidegate.model.schema import Column, Schema
 from tidegate.plan.group_sql import GROUPS, group_query

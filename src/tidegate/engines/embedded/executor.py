@@ -4,21 +4,21 @@ from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
-from tidegate.engines.local.groups import projection_of
-from tidegate.engines.local.queries import Workers
-from tidegate.engines.local.rows import LocalRows
+from tidegate.engines.embedded.groups import projection_of
+from tidegate.engines.embedded.queries import Workers
+from tidegate.engines.embedded.rows import EmbeddedRows
 from tidegate.kernel.finishing import Projection
 from tidegate.plan.physical import Branch, Stage
 
 
-class LocalExecutor:
+class EmbeddedExecutor:
     """An `Executor` for rows that are Arrow batches."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
 
-    def rows(self, stage: Stage, branch: Branch, tables: Mapping[str, pa.Table]) -> LocalRows:
-        return LocalRows(stage, branch, self._workers, tables=tables)
+    def rows(self, stage: Stage, branch: Branch, tables: Mapping[str, pa.Table]) -> EmbeddedRows:
+        return EmbeddedRows(stage, branch, self._workers, tables=tables)
 
     def projection(self, stage: Stage, now_us: Callable[[], int]) -> Projection | None:
         return projection_of(stage, self._workers, now_us)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidegate.engines.local.queries import Query, Workers, as_sql, as_sql_table, sql_schema
+from tidegate.engines.embedded.queries import Query, Workers, as_sql, as_sql_table, sql_schema
 from tidegate.kernel.arrow import numbers
 from tidegate.kernel.operator import Bounds
 from tidegate.model.expressions import Field
@@ -66,7 +66,7 @@ def _statement(relation: Relation) -> _Statement:
     return _Statement(relation, frozenset(name for name in names if f":{name}" in open_text))
 
 
-class LocalRows:
+class EmbeddedRows:
     """The row SQL of a branch over `tables`, which stay."""
 
     def __init__(

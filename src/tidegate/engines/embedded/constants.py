@@ -3,7 +3,7 @@
 import datafusion
 import pyarrow as pa
 
-from tidegate.engines.local.queries import sql_type
+from tidegate.engines.embedded.queries import sql_type
 from tidegate.kernel.arrow import arrow_type, conform
 from tidegate.model.schema import Schema
 from tidegate.plan.inserts import InsertedRows

@@ -1,0 +1,366 @@
+"""Epochs of a program: what every engine does between reading rows and asking for more.
+
+In: a planned program, an executor, a log. Out: emitted rows, to sinks and to whoever watches. Next: the engines, which
+know where rows come from. Decided here: in which order an epoch touches the outside, which makes it exactly once:
+
+1. intend   what will be read and the clock that will be used are written down
+2. read     rows, as they were intended; row SQL; the window operators
+3. sinks    get all rows of the epoch, under its number
+4. commit   what crossed the seam and where the inputs stand; the epoch is real
+
+A crash before 4 repeats the epoch: it reads the same rows, emits the same rows, and sinks replace what they had of it.
+What cannot be read again by its offset (rows handed over by a program) is not repeated: it was never acknowledged.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from tidegate import errors
+from tidegate.connectors.protocols import Offset, SinkWriter
+from tidegate.engines.dataflow import Dataflow, Delivered, Running
+from tidegate.engines.executor import Executor, Rows
+from tidegate.engines.sides import Payload
+from tidegate.engines.stage import Epoch, Made, WindowStage
+from tidegate.engines.views import as_seen
+from tidegate.kernel.operator import State
+from tidegate.model.policies import SideKind
+from tidegate.plan.script import Program
+from tidegate.state import Log, Parts, Recovered
+
+
+def _nobody(*_: Any) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """Who hears of epochs that are real: what each stage made, and what is told of diverted rows.
+
+    Rows of kinds that are not `wanted` are counted only.
+    """
+
+    made: Callable[[str, Made], None] = _nobody
+    diverted: Callable[[Sequence[Payload]], None] = _nobody
+    wanted: frozenset[SideKind] = frozenset(SideKind)
+
+
+_TABLE = "table:"
+
+
+@dataclass(slots=True)
+class Totals:
+    """Counts of a run, kept with the state, so that they are those of all its epochs."""
+
+    read: Counter[str] = field(default_factory=Counter)
+    malformed: Counter[str] = field(default_factory=Counter)
+    emitted: Counter[str] = field(default_factory=Counter)
+    rows_by_code: dict[str, Counter[int]] = field(default_factory=dict)
+    broken: dict[str, Counter[int]] = field(default_factory=dict)
+    stamped: Counter[str] = field(default_factory=Counter)
+
+    def add(self, stage: str, made: Made) -> None:
+        """Every row must have become something (semantics §8)."""
+        accounted = made.rows_by_code.total()
+        assert made.rows_in in (None, accounted), (stage, made.rows_in, made.rows_by_code)
+        self.rows_by_code.setdefault(stage, Counter()).update(made.rows_by_code)
+        self.broken.setdefault(stage, Counter()).update(made.broken)
+        self.stamped[stage] += made.stamped
+        self.emitted[stage] += made.emitted.visible.rows.num_rows
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "read": dict(self.read),
+            "malformed": dict(self.malformed),
+            "emitted": dict(self.emitted),
+            "rows_by_code": {name: dict(counts) for name, counts in self.rows_by_code.items()},
+            "broken": {name: dict(counts) for name, counts in self.broken.items()},
+            "stamped": dict(self.stamped),
+        }
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> "Totals":
+        def by_code(counts: Mapping[str, Mapping[str, int]]) -> dict[str, Counter[int]]:
+            return {
+                name: Counter({int(code): rows for code, rows in given.items()})
+                for name, given in counts.items()
+            }
+
+        return cls(
+            Counter(facts["read"]),
+            Counter(facts["malformed"]),
+            Counter(facts["emitted"]),
+            by_code(facts["rows_by_code"]),
+            by_code(facts["broken"]),
+            Counter(facts["stamped"]),
+        )
+
+
+@dataclass(slots=True)
+class Intent:
+    """What an epoch is going to do. `offsets` are where its ranges end; `batch` is the number that Spark gave it.
+
+    `rows` and `tables` are what a program handed over: there is no offset by which they could be had again.
+    """
+
+    now_us: int
+    offsets: Mapping[str, Offset] = field(default_factory=dict)
+    rows: Mapping[str, Rows] = field(default_factory=dict)
+    watermarks: Mapping[str, int] = field(default_factory=dict)
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    ended: bool = False
+    batch: int | None = None
+
+    def facts(self, since_us: int) -> dict[str, Any]:
+        return {
+            "since_us": since_us,
+            "clock_us": self.now_us,
+            "offsets": self.offsets,
+            "watermarks": dict(self.watermarks),
+            "ended": self.ended,
+            "batch": self.batch,
+            "replayable": self.batch is None and not self.rows and not self.tables,
+        }
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> "Intent":
+        return cls(
+            now_us=facts["clock_us"],
+            offsets=dict(facts["offsets"]),
+            watermarks=facts["watermarks"],
+            ended=facts["ended"],
+            batch=facts["batch"],
+        )
+
+
+@dataclass(slots=True)
+class Read:
+    """What an epoch has read."""
+
+    rows: Mapping[str, Rows] = field(default_factory=dict)
+    malformed: Mapping[str, Sequence[Payload]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+Reader = Callable[[Intent, int], Read]
+"""Reads what was intended; the second argument is the number of the epoch."""
+
+
+class Epochs:
+    """The state of a run, and how an epoch changes it.
+
+    After `Epochs(…)` the caller asks for `interrupted`, the epoch that was begun and not finished, if there is one that
+    can be repeated; it repeats it by `perform`, before any other.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        executor: Executor,
+        *,
+        log: Log,
+        now_us: int,
+        sinks: Mapping[str, Sequence[SinkWriter]],
+        tables: Mapping[str, pa.Table],
+        listener: Listener,
+    ) -> None:
+        self._log, self._sinks, self._listener = log, sinks, listener
+        self._tables: dict[str, pa.Table] = dict(tables)
+        self.offsets: dict[str, Offset] = {}
+        self.totals = Totals()
+        self.number = -1
+        self.batch: int | None = None
+        self.ended = False
+        self.watermarks: dict[str, int] = {}
+        found = log.recover()
+        self._since_us = self.now_us = now_us if found is None else _since_us(found)
+        self.dataflow = Dataflow(program, executor, tables=self._tables, since_us=self._since_us)
+        self.interrupted: Intent | None = None
+        if found is not None:
+            self._recover(found)
+
+    # An epoch
+
+    def run(self, intent: Intent, read: Reader) -> Read:
+        """From the intent to the commit."""
+        if self.ended:
+            raise errors.input_has_ended()
+        self._log.intend(self.number + 1, intent.facts(self._since_us))
+        return self.perform(intent, read)
+
+    def perform(self, intent: Intent, read: Reader) -> Read:
+        """Everything after the intent."""
+        number = self.number + 1
+        self.interrupted = None
+        got = read(intent, number)
+        if intent.tables:
+            self._add_to_tables(intent.tables)
+        epoch = Epoch(
+            number=number, now_us=intent.now_us, ended=intent.ended, wanted=self._listener.wanted
+        )
+        made = self.dataflow.step(Delivered(rows=got.rows, watermarks=intent.watermarks), epoch)
+        self._count(got, made)
+        self._deliver(number, made, got.rows)
+        self._commit(intent, number, made)
+        self._seen(made)
+        self._told(got, made)
+        return got
+
+    def _count(self, got: Read, made: Mapping[str, Made]) -> None:
+        for name, payloads in got.malformed.items():
+            self.totals.malformed[name] += len(payloads)
+        for name, count in got.counts.items():
+            self.totals.read[name] += count
+        for stage, done in made.items():
+            self.totals.add(stage, done)
+
+    def _add_to_tables(self, added: Mapping[str, pa.Table]) -> None:
+        for name, rows in added.items():
+            self._tables[name] = pa.concat_tables([self._tables[name], rows])
+        self.dataflow.use_tables(self._tables)
+
+    def _deliver(self, number: int, made: Mapping[str, Made], rows: Mapping[str, Rows]) -> None:
+        for name, sinks in self._sinks.items():
+            query = self._query(name)
+            if query is not None:
+                seen = pa.Table.from_batches([as_seen(made[query.name].emitted)])
+            else:
+                batches = rows.get(name, ())
+                seen = pa.Table.from_batches(batches) if batches else None
+            for sink in sinks:
+                if seen is not None:
+                    sink.write(number, seen)
+
+    def _query(self, name: str) -> Running | None:
+        return next((one for one in self.dataflow.queries if one.name.lower() == name), None)
+
+    def _commit(self, intent: Intent, number: int, made: Mapping[str, Made]) -> None:
+        parts: dict[str, pa.Table] = {
+            f"{stage}/{part}": table
+            for stage, done in made.items()
+            for part, table in done.parts.items()
+        }
+        parts |= {f"{_TABLE}{name}": rows for name, rows in intent.tables.items()}
+        offsets = {**self.offsets, **intent.offsets}
+        batch = self.batch if intent.batch is None else intent.batch
+        facts = {
+            "since_us": self._since_us,
+            "clock_us": intent.now_us,
+            "ended": intent.ended,
+            "offsets": offsets,
+            "batch": batch,
+            "stages": {stage: done.facts for stage, done in made.items() if done.facts},
+            "watermarks": {stage: done.watermark_us for stage, done in made.items()},
+            "totals": self.totals.facts(),
+        }
+        entry = self._log.write(number, 0, parts)
+        self._log.commit(number, facts, [entry])
+        self.number, self.offsets, self.batch = number, offsets, batch
+        self.now_us, self.ended = intent.now_us, intent.ended
+        if self._log.wants_snapshot():
+            self.checkpoint()
+
+    def _seen(self, made: Mapping[str, Made]) -> None:
+        for stage, done in made.items():
+            self.watermarks[stage] = done.watermark_us
+            self._listener.made(stage, done)
+
+    def _told(self, got: Read, made: Mapping[str, Made]) -> None:
+        """Side outputs, of sources and of stages."""
+        payloads = [payload for of in got.malformed.values() for payload in of]
+        payloads += [payload for done in made.values() for payload in done.payloads]
+        if payloads:
+            self._listener.diverted(payloads)
+
+    # State
+
+    def checkpoint(self) -> None:
+        """Write all state, so that a restart needs nothing before it."""
+        if self.number < 0:
+            return
+        parts: dict[str, pa.Table] = {}
+        facts: dict[str, Any] = {}
+        for stage in self._windowed:
+            state = stage.snapshot()
+            facts[stage.stage.name] = state.facts
+            for name, batch in state.parts.items():
+                parts[f"{stage.stage.name}/{name}"] = pa.Table.from_batches([batch])
+        parts |= {f"{_TABLE}{name}": rows for name, rows in self._tables.items()}
+        self._log.snapshot(self.number, {"stages": facts}, shards=[parts])
+
+    @property
+    def _windowed(self) -> list[WindowStage]:
+        return [stage for stage in self.dataflow.stages if isinstance(stage, WindowStage)]
+
+    def _recover(self, found: Recovered) -> None:
+        if found.snapshot is not None:
+            self._restore(found.snapshot.facts["stages"], found.snapshot.shards)
+        for delta in found.deltas():
+            self._replay(delta.facts, delta.shards)
+        if found.epoch >= 0:
+            self.number = found.epoch
+            self.offsets = dict(found.facts["offsets"])
+            self.batch = found.facts["batch"]
+            self.now_us = found.facts["clock_us"]
+            self.ended = found.facts["ended"]
+            self.watermarks = dict(found.facts["watermarks"])
+            self.totals = Totals.of(found.facts["totals"])
+        if found.intent is not None and (
+            found.intent["replayable"] or found.intent["batch"] is not None
+        ):
+            self.interrupted = Intent.of(found.intent)
+
+    def _restore(self, facts: Mapping[str, Any], shards: Sequence[Parts]) -> None:
+        (parts,) = shards
+        for name, rows in parts.items():
+            if name.startswith(_TABLE):
+                self._tables[name.removeprefix(_TABLE)] = rows
+        self.dataflow.use_tables(self._tables)
+        for stage in self._windowed:
+            own = _of(stage.stage.name, parts)
+            batches = {name: _one(table) for name, table in own.items()}
+            stage.restore(State(facts[stage.stage.name], batches))
+
+    def _replay(self, facts: Mapping[str, Any], shards: Sequence[Parts]) -> None:
+        parts: dict[str, pa.Table] = {}
+        for shard in shards:
+            parts |= shard
+        added = {
+            name.removeprefix(_TABLE): rows
+            for name, rows in parts.items()
+            if name.startswith(_TABLE)
+        }
+        if added:
+            self._add_to_tables(added)
+        for stage in self._windowed:
+            name = stage.stage.name
+            stage.replay(_of(name, parts), facts["stages"][name], facts["clock_us"])
+
+    def close(self) -> None:
+        for sinks in self._sinks.values():
+            for sink in sinks:
+                sink.close()
+        self._log.close()
+
+
+def _since_us(found: Recovered) -> int:
+    """The clock when all began: replayed epochs begin with that, whenever they are replayed."""
+    facts = found.facts if found.epoch >= 0 else found.intent
+    assert facts is not None
+    since_us: int = facts["since_us"]
+    return since_us
+
+
+def _of(stage: str, parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    prefix = f"{stage}/"
+    return {
+        name.removeprefix(prefix): table for name, table in parts.items() if name.startswith(prefix)
+    }
+
+
+def _one(table: pa.Table) -> pa.RecordBatch:
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
