@@ -14,8 +14,10 @@ from pathlib import Path
 
 from tests.oracle.regimes import REGIMES, Regime, whole
 from tidegate.engines.embedded.queries import Workers
-from tidegate.engines.local.subject import LocalSubject
+from tidegate.engines.engine import Surroundings
+from tidegate.engines.local.engine import LocalEngine
 from tidegate.engines.stage import Made
+from tidegate.engines.subject import Build, ScenarioSubject
 from tidegate.plan.physical import InputKind, Stage
 from tidegate.plan.script import Program
 from tidegate.scenarios.steps import Checkpoint, Clock, Insert, Restart, Scenario, Step, Watermark
@@ -26,6 +28,15 @@ from tidegate.state import Identity, Log, MemoryLog, open_log
 def lanes(number: int) -> Workers:
     """Workers that give each of so many lanes its rows, if there are that many rows."""
     return Workers(number, worth=1)
+
+
+def on_lanes(number: int) -> Build:
+    """Engines in process with so many lanes."""
+
+    def build(program: Program, around: Surroundings) -> LocalEngine:
+        return LocalEngine(program, around, workers=lanes(number))
+
+    return build
 
 
 @dataclass(frozen=True)
@@ -85,18 +96,18 @@ WAYS: dict[str, Way] = {
 }
 
 
-class Travelling(LocalSubject):
+class Travelling(ScenarioSubject):
     """A subject that restarts as its way says, and counts what its stages hand on."""
 
     def __init__(self, program: Program, way: Way, place: Path) -> None:
         self._way, self._place = way, place
         self._starts = 0
         self.handed_on: Counter[str] = Counter()
-        super().__init__(program, workers=self._lanes, log=self._new_log())
+        super().__init__(program, self._next, log=self._new_log())
 
     @property
-    def _lanes(self) -> Workers:
-        return lanes(self._way.lanes[self._starts % len(self._way.lanes)])
+    def _next(self) -> Build:
+        return on_lanes(self._way.lanes[self._starts % len(self._way.lanes)])
 
     def _new_log(self) -> Log:
         identity = Identity(plans={})
@@ -104,11 +115,11 @@ class Travelling(LocalSubject):
             open_log(self._place, identity=identity) if self._way.on_disk else MemoryLog(identity)
         )
 
-    def restart(self, *, workers: Workers | None = None, log: Log | None = None) -> None:
+    def restart(self, *, build: Build | None = None, log: Log | None = None) -> None:
         self._starts += 1
         self.engine.close()
         again = self._new_log() if self._way.on_disk else None
-        super().restart(workers=workers or self._lanes, log=log or again)
+        super().restart(build=build or self._next, log=log or again)
 
     def _watch(self, stage: str, made: Made) -> None:
         self.handed_on[stage] += made.emitted.rows.num_rows

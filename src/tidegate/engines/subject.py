@@ -1,19 +1,18 @@
-"""A scenario's view of the in-process engine: rows and clocks by hand, one epoch per step.
+"""A scenario's view of an engine: rows and clocks by hand, one epoch per step.
 
 Rows are dicts of plain values, as `scenarios/values.py` makes them. A restart drops the engine and builds another one
 on the same log; what was emitted before and not yet asked for is not lost by that, as it would not be in a sink.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from tidegate.engines.clock import ManualClock
 from tidegate.engines.embedded.constants import constant_rows
-from tidegate.engines.embedded.queries import Workers
+from tidegate.engines.engine import Engine, Surroundings
 from tidegate.engines.epochs import Listener
-from tidegate.engines.local.engine import LocalEngine, Outside
 from tidegate.engines.sides import Payload
 from tidegate.engines.stage import Made
 from tidegate.engines.values import batch_of, rows_of
@@ -25,13 +24,14 @@ from tidegate.plan.script import Program
 from tidegate.state import Identity, Log, MemoryLog
 
 _MOST_ROWS = 1_000_000
+Build = Callable[[Program, Surroundings], Engine]
 
 
-class LocalSubject:
-    """A `scenarios.runner.Subject`."""
+class ScenarioSubject:
+    """A `scenarios.runner.Subject` on the engine that `build` makes."""
 
-    def __init__(self, program: Program, *, workers: Workers, log: Log | None = None) -> None:
-        self._program, self._workers = program, workers
+    def __init__(self, program: Program, build: Build, *, log: Log | None = None) -> None:
+        self._program, self._build = program, build
         self._clock = ManualClock()
         self._fresh: dict[str, list[dict[str, Any]]] = {}
         self._views: dict[str, CurrentRows] = {}
@@ -40,20 +40,19 @@ class LocalSubject:
         self.engine = self._engine()
         self._insert_constants()
 
-    def _engine(self) -> LocalEngine:
+    def _engine(self) -> Engine:
         tables = {
             each.name.lower(): _empty(each)
             for each in self._program.catalog.all_of("table")
             if isinstance(each, TableDef)
         }
-        return LocalEngine(
-            self._program,
+        around = Surroundings(
             clock=self._clock,
             log=self._log,
-            outside=Outside(tables=tables),
-            workers=self._workers,
             listener=Listener(made=self._watch, diverted=self._sides.extend),
+            tables=tables,
         )
+        return self._build(self._program, around)
 
     def _watch(self, stage: str, made: Made) -> None:
         query = self._program.query(stage)
@@ -89,9 +88,9 @@ class LocalSubject:
     def checkpoint(self) -> None:
         self.engine.checkpoint()
 
-    def restart(self, *, workers: Workers | None = None, log: Log | None = None) -> None:
-        """Another engine; `workers` and `log` are those that it has instead, on the same state."""
-        self._workers, self._log = workers or self._workers, log or self._log
+    def restart(self, *, build: Build | None = None, log: Log | None = None) -> None:
+        """Another engine; `build` and `log` are those that it has instead, on the same state."""
+        self._build, self._log = build or self._build, log or self._log
         self.engine = self._engine()
 
     def end(self) -> None:
