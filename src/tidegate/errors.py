@@ -377,6 +377,12 @@ unknown_config_key = _config(8, "{path} is not a setting")
 no_such_stream = _config(9, "{file} has no stream named {name}")
 misplaced_option = _config(10, "{name} cannot be set for a {scope}", hint="set it for: {scopes}")
 
+missing_library = _config(11, "{name} is not installed", hint="pip install 'tidegate[{extra}]'")
+unknown_engine = _config(12, "there is no engine {name}")
+unwritable_report = _config(
+    13, "{path} cannot be written: {problem}", hint="name a file in a directory that exists"
+)
+
 # TG-41nn · scenario files
 unknown_scenario_key = _config(101, "{where} has no key {name}")
 bad_scenario = _config(102, "{problem}")

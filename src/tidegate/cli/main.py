@@ -18,6 +18,7 @@ _COMMANDS = {
     "check": "Parse, bind and plan SQL files; report everything that is wrong.",
     "explain": "Show how a query is understood and run.",
     "functions": "List the functions that queries can call.",
+    "test": "Play scenarios: scripted streams with their expected output.",
     "state": "Look into checkpoints: show, verify, compare.",
 }
 
