@@ -5,19 +5,27 @@ their own, and are done and durable when the call returns. Where rows of sources
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any
 
 import pyarrow as pa
 
+from tidegate import errors
 from tidegate.connectors.protocols import SinkWriter
 from tidegate.engines.clock import Clock
 from tidegate.engines.dataflow import Dataflow
 from tidegate.engines.epochs import Epochs, Intent, Listener, Read, Totals
 from tidegate.engines.executor import Executor, Rows
+from tidegate.engines.routes import Routes
+from tidegate.engines.timers import is_due
+from tidegate.plan.catalog import SinkDef, SourceDef
+from tidegate.plan.fingerprint import fingerprint
+from tidegate.plan.physical import InputKind
+from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program
-from tidegate.state import Log
+from tidegate.state import Identity, Log
 
 DEAF = Listener(wanted=frozenset())
 
@@ -30,6 +38,7 @@ class Surroundings:
     log: Log
     listener: Listener = DEAF
     sinks: Mapping[str, Sequence[SinkWriter]] = field(default_factory=dict)
+    routes: Routes | None = None
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
@@ -38,6 +47,7 @@ class Engine(ABC):
 
     def __init__(self, program: Program, executor: Executor, around: Surroundings) -> None:
         self.program, self._clock = program, around.clock
+        self._lock = RLock()  # epochs come one by one, whoever asks for them
         self._epochs = Epochs(
             program,
             executor,
@@ -46,6 +56,7 @@ class Engine(ABC):
             sinks=around.sinks,
             tables=around.tables,
             listener=around.listener,
+            routes=around.routes,
         )
 
     # What there is
@@ -98,9 +109,43 @@ class Engine(ABC):
         if not self.ended:
             self._run(ended=True)
 
+    def wake(self) -> bool:
+        """An epoch without rows, if anything is due by the clock alone; whether there was one."""
+        with self._lock:
+            now_us = self._now_us()
+            due = any(is_due(stage, self.now_us, now_us) for stage in self.dataflow.stages)
+            if due and not self.ended:
+                self._run(now_us=now_us)
+            return due
+
     def checkpoint(self) -> None:
         """Write all state, so that a restart needs nothing before it."""
-        self._epochs.checkpoint()
+        with self._lock:
+            self._epochs.checkpoint()
+
+    # Driven by its sources
+
+    def drive(self, stop: Callable[[], bool], progress: Callable[[], None]) -> None:
+        """Read sources, epoch by epoch, until all are exhausted or `stop()` says so.
+
+        `progress` is called after every epoch, and at least every 100 ms or so. The end of the input is the caller's.
+        """
+        raise errors.cannot_run(what="a pipeline on this engine", instead="use --engine local")
+
+    def adopt(self, program: Program, around: Surroundings) -> None:
+        """Run another program from now on: queries that mean the same go on with their state."""
+        with self._lock:
+            self._epochs.adopt(
+                program,
+                identity=identity_of(program, anonymous=False),
+                sinks=around.sinks,
+                tables=around.tables,
+                routes=around.routes,
+            )
+            self.program = program
+            if self.epoch >= 0 and not self.ended:
+                self._run()
+                self._epochs.checkpoint()
 
     def close(self) -> None:
         self._epochs.close()
@@ -119,5 +164,28 @@ class Engine(ABC):
         return max(self._clock.now_us(), self.now_us)
 
     def _run(self, *, now_us: int | None = None, **given: Any) -> Read:
-        intent = Intent(now_us=self._now_us() if now_us is None else now_us, **given)
-        return self._epochs.run(intent, self._read)
+        with self._lock:
+            intent = Intent(now_us=self._now_us() if now_us is None else now_us, **given)
+            return self._epochs.run(intent, self._read)
+
+
+def sources_of(program: Program) -> list[SourceDef]:
+    """Those that a query or a sink of the program reads."""
+    read = {
+        branch.input.name.lower()
+        for query in program.queries
+        for stage in plan_query(query, program).stages
+        for branch in stage.branches
+        if branch.input.kind is InputKind.SOURCE
+    }
+    sinks = (sink for sink in program.catalog.all_of("sink") if isinstance(sink, SinkDef))
+    read |= {sink.stream.lower() for sink in sinks if sink.stream}
+    sources = (each for each in program.catalog.all_of("source") if isinstance(each, SourceDef))
+    return [source for source in sources if source.name.lower() in read]
+
+
+def identity_of(program: Program, *, anonymous: bool = True) -> Identity:
+    """What a checkpoint of the program belongs to. In a session, queries without a name come and go."""
+    kept = [query for query in program.queries if anonymous or not query.anonymous]
+    plans = {query.name: plan_query(query, program) for query in kept}
+    return Identity(plans={name: fingerprint(plan).lines for name, plan in plans.items()})

@@ -71,8 +71,10 @@ class StreamDef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkDef:
+    """`stream` None: it takes side outputs, from whatever names it in a route."""
+
     name: str
-    stream: str
+    stream: str | None
     connector: str
     options: dict[str, OptionValue] = field(hash=False)
     text: str = ""
@@ -116,7 +118,7 @@ class Catalog:
             definition.name
             for definition in self._definitions.values()
             if (isinstance(definition, StreamDef) and lowered in definition.reads)
-            or (isinstance(definition, SinkDef) and definition.stream.lower() == lowered)
+            or (isinstance(definition, SinkDef) and (definition.stream or "").lower() == lowered)
         ]
 
     def path(self, reads: Iterable[str], name: str) -> tuple[str, ...]:

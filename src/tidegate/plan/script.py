@@ -236,38 +236,43 @@ def _create_sink(statement: Statement, program: Program) -> None:
     if _already_there(statement, program):
         return
     source = statement.source
-    stream = program.catalog.find(statement.stream.text)
-    at = source.location(statement.stream.span)
-    if stream is None:
-        raise errors.unknown_relation(
-            at, name=statement.stream, hint=program.catalog.suggestion(statement.stream.text)
-        )
-    if not isinstance(stream, (StreamDef, SourceDef)):
-        raise errors.wrong_kind_of_relation(
-            at, name=stream.name, kind=stream.kind, statement="CREATE SINK", expected="stream"
-        )
+    stream = None if statement.stream is None else _sunk(statement, statement.stream, program)
     place = source.location(statement.name.span)
     connector, options = read_connector(
         statement.options, scope=Scope.SINK, source=source, place=place
     )
-    if isinstance(stream, StreamDef):
+    if isinstance(stream, StreamDef) and statement.stream is not None:
         refuse_sink(
             connector.name,
             stream=stream.name,
             kind=stream.stream_kind,
             emission=stream.emission,
-            at=at,
+            at=source.location(statement.stream.span),
         )
     text = source.text[statement.span.start : statement.span.end]
     program.catalog.add(
         SinkDef(
             name=statement.name.text,
-            stream=stream.name,
+            stream=stream.name if stream else None,
             connector=connector.name,
             options=options,
             text=text,
         )
     )
+
+
+def _sunk(statement: Statement, name: Name, program: Program) -> StreamDef | SourceDef:
+    """What a sink takes rows from."""
+    stream = program.catalog.find(name.text)
+    at = statement.source.location(name.span)
+    if stream is None:
+        hint = program.catalog.suggestion(name.text)
+        raise errors.unknown_relation(at, name=name, hint=hint)
+    if not isinstance(stream, (StreamDef, SourceDef)):
+        raise errors.wrong_kind_of_relation(
+            at, name=stream.name, kind=stream.kind, statement="CREATE SINK", expected="stream"
+        )
+    return stream
 
 
 def _select(statement: Statement, program: Program) -> None:

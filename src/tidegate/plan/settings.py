@@ -18,6 +18,7 @@ from tidegate.model.options import (
     Scope,
 )
 from tidegate.plan.aggregates import UserAggregates
+from tidegate.plan.catalog import SinkDef
 from tidegate.sql.source import SourceText
 from tidegate.sql.statements import Option
 
@@ -27,14 +28,14 @@ _SIDE_PREFIX = "side_output."
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `tidegate.toml` and SET say. `transforms` go by lower-case name; `sinks` are names that the file defines.
+    """What `tidegate.toml` and SET say. `transforms` and `sinks`, those that the file defines, go by lower-case name.
 
     `aggregates` are those in Python that queries may call, by lower-case name (`user_aggregates.py`).
     """
 
     defaults: Values = field(default_factory=dict)
     transforms: Mapping[str, Values] = field(default_factory=dict)
-    sinks: frozenset[str] = frozenset()
+    sinks: Mapping[str, SinkDef] = field(default_factory=dict)
     session: Values = field(default_factory=dict)
     spark: Values = field(default_factory=dict)
     aggregates: UserAggregates = field(default_factory=dict)
