@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 from tidegate import errors
 from tidegate.engines.subject import Build
+from tidegate.plan.settings import Settings
 
 LOCAL, SPARK = "local", "spark"
 ENGINES = (LOCAL, SPARK)
@@ -38,6 +39,27 @@ def need_engine(engine: str) -> None:
         hint = errors.nearest(engine, ENGINES, otherwise=f"engines are {', '.join(ENGINES)}")
         raise errors.unknown_engine(name=engine, hint=hint)
     need(_LIBRARIES[engine], extra=engine)
+
+
+def run_build(
+    engine: str,
+    *,
+    bounded: bool | None,
+    master: str | None,
+    conf: Mapping[str, str] | None,
+    settings: Settings,
+) -> Build:
+    """What makes engines of that name, which read their sources. `master` and `conf` are Spark's."""
+    need_engine(engine)
+    if engine == LOCAL:
+        if master is not None or conf:
+            raise errors.option_of_other_engine(name="master, conf", engine=SPARK)
+        from tidegate.engines.local.build import local_run
+
+        return local_run(bounded=bounded)
+    make = import_module("tidegate.engines.spark.build").spark_run
+    made: Build = make(bounded=bounded, master=master, conf=conf or {}, settings=settings)
+    return made
 
 
 def build_of(engine: str) -> Build:
