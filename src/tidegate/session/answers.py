@@ -56,10 +56,15 @@ class Rows(ABC):
 
 
 class Result(Rows):
-    """Rows that are there. `text` is how a person reads them, where that is not a table."""
+    """Rows that are there. `text` is how a person reads them, where that is not a table.
 
-    def __init__(self, table: pa.Table, *, text: str | None = None) -> None:
-        self._table, self.text = table, text
+    `is_status`: a statement was done, and has nothing else to say.
+    """
+
+    def __init__(
+        self, table: pa.Table, *, text: str | None = None, is_status: bool = False
+    ) -> None:
+        self._table, self.text, self.is_status = table, text, is_status
 
     def arrow(self) -> pa.Table:
         return self._table

@@ -7,10 +7,13 @@ anything is loaded, with the extra of the package that brings it.
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from tidegate import errors
-from tidegate.engines.subject import Build
-from tidegate.plan.settings import Settings
+
+if TYPE_CHECKING:
+    from tidegate.engines.subject import Build
+    from tidegate.plan.settings import Settings
 
 LOCAL, SPARK = "local", "spark"
 ENGINES = (LOCAL, SPARK)
@@ -47,8 +50,8 @@ def run_build(
     bounded: bool | None,
     master: str | None,
     conf: Mapping[str, str] | None,
-    settings: Settings,
-) -> Build:
+    settings: "Settings",
+) -> "Build":
     """What makes engines of that name, which read their sources. `master` and `conf` are Spark's."""
     need_engine(engine)
     if engine == LOCAL:
@@ -62,7 +65,7 @@ def run_build(
     return made
 
 
-def build_of(engine: str) -> Build:
+def build_of(engine: str) -> "Build":
     """What makes engines of that name, to be driven by hand."""
     need_engine(engine)
     module, name = _BUILDERS[engine]

@@ -31,7 +31,7 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Resul
 
 def done(what: str) -> Result:
     """A statement that defines something."""
-    return _rows(["status"], [[what]])
+    return Result(pa.table({"status": [what]}), is_status=True)
 
 
 _COLUMNS: Mapping[str, Sequence[str]] = {
@@ -59,7 +59,8 @@ def _facts(definition: Definition) -> Sequence[str | None]:
 
 
 def show_create(definition: Definition) -> Result:
-    return _rows(["name", "sql"], [[definition.name, f"{definition.text.rstrip()};"]])
+    text = f"{definition.text.rstrip()};"
+    return Result(pa.table({"name": [definition.name], "sql": [text]}), text=text)
 
 
 def describe(definition: Definition) -> Result:
