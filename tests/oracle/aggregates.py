@@ -198,8 +198,12 @@ def _mode(_call: AggregateCall, inputs: Inputs) -> Value:
 
 
 def _in_order(call: AggregateCall, inputs: Inputs) -> list[Value]:
-    """By ORDER BY, then event time, then value."""
+    """By ORDER BY, then event time, then value. Different values have no one time, and go by value."""
     present = [given for given in inputs if given.args[0] is not None]
+    if call.distinct:
+        down = bool(call.order) and call.order[0].descending
+        values = [given.args[0] for given in present]
+        return sorted(values, key=_sortable, reverse=down)
     present.sort(key=lambda given: (given.ts_us or 0, _sortable(given.args[0])))
     ranked = ranking(present, call.order, lambda given, place: given.order[place])
     return [given.args[0] for given in ranked]
