@@ -125,6 +125,8 @@ def _pairs(inputs: Inputs) -> list[tuple[float, float]]:
 
 
 def _codeviation(pairs: list[tuple[float, float]]) -> float:
+    if not all(map(math.isfinite, (value for pair in pairs for value in pair))):
+        return math.nan
     one = statistics.fmean(pair[0] for pair in pairs)
     other = statistics.fmean(pair[1] for pair in pairs)
     return math.fsum((left - one) * (right - other) for left, right in pairs)
@@ -139,10 +141,12 @@ def _covariance(less: int) -> Callable[[AggregateCall, Inputs], Value]:
 
 
 def _correlation(_call: AggregateCall, inputs: Inputs) -> Value:
-    """NULL without two rows, or where one side does not vary."""
+    """NULL without two rows, or where one side does not vary; NaN comes before that."""
     pairs = _pairs(inputs)
     if len(pairs) < 2:
         return None
+    if math.isnan(_codeviation(pairs)):
+        return math.nan
     left = _codeviation([(one, one) for one, _ in pairs])
     right = _codeviation([(other, other) for _, other in pairs])
     return _codeviation(pairs) / math.sqrt(left * right) if left and right else None

@@ -106,6 +106,8 @@ def aggregates(draw: st.DrawFn) -> str:
                 f"VAR_POP({distinct}{number})",
                 f"STDDEV_SAMP({number})",
                 f"COVAR_POP({number}, i)",
+                f"COVAR_SAMP(x, {number})",
+                f"STDDEV_POP({number})",
                 f"BOOL_AND({distinct}b)",
                 "BOOL_OR(b)",
                 "BIT_AND(v)",
@@ -278,7 +280,6 @@ def sources(draw: st.DrawFn, name: str, used: str) -> str:
                 "pre_epoch = 'divert'",
                 "max_future_skew = '20s'",
                 "on_missing_event_time = 'fallback'",
-                "session_gap = 'inclusive'" if False else "",
             ]
         )
     )

@@ -134,6 +134,8 @@ def compare_epoch(oracle: Oracle, subject: Cut, case: Case, where: str) -> None:
         expected, actual = oracle.take_side(kind), subject.take_side(kind)
         check(f"{kind}, {where}", expected, actual, same_json)
     for query in oracle.queries:
+        if not query.stage.clocks:
+            continue  # a query that passes rows on has no time of its own
         expected_us = min(max(query.stage.watermark, NEVER_US), FOREVER_US)
         actual_us = subject.engine.watermarks.get(query.name, NEVER_US)
         assert expected_us == actual_us, (
