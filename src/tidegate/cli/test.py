@@ -110,9 +110,11 @@ def _trials(
     files: Sequence[Path], engines: Sequence[str], chosen: Callable[[str], bool]
 ) -> Iterator["Trial"]:
     from tidegate.session.choice import build_of
-    from tidegate.session.trials import attempt, unreadable
 
     builds = {engine: build_of(engine) for engine in engines}
+
+    from tidegate.session.trials import attempt, unreadable
+
     for file in files:
         scenario = _read(file)
         if isinstance(scenario, Exception):

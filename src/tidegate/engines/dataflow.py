@@ -5,6 +5,8 @@ what stands before it) and what one stage hands to the next: rows with the last 
 that are taken back, and how far it is certain that none will come behind.
 """
 
+import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -51,7 +53,7 @@ class Running:
 
 
 class Dataflow:
-    """The queries of a program. `tables` are by lower-case name."""
+    """The queries of a program. `tables` are by lower-case name, `seconds` what each stage took so far."""
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class Dataflow:
         self._program, self._executor = program, executor
         self._tables, self._since_us = tables, since_us
         self._kept = kept or {}
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self.queries = tuple(self._running(query) for query in program.queries)
 
     def _running(self, query: NamedQuery) -> Running:
@@ -113,7 +116,9 @@ class Dataflow:
                     self._fed(branch, delivered, handed, ended=epoch.ended)
                     for branch in stage.stage.branches
                 ]
+                began = time.perf_counter()
                 done = made[stage.stage.name] = stage.step(fed, epoch)
+                self.seconds[stage.stage.name] += time.perf_counter() - began
                 handed[stage.stage.name.lower()] = hand_on(done)
         return made
 

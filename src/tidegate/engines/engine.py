@@ -84,6 +84,11 @@ class Engine(ABC):
         return self._epochs.watermarks
 
     @property
+    def seconds(self) -> Mapping[str, float]:
+        """What each stage took, since this engine was built."""
+        return self.dataflow.seconds
+
+    @property
     def ended(self) -> bool:
         return self._epochs.ended
 

@@ -204,6 +204,7 @@ class Epochs:
         kept = {query.name: query for query in self.dataflow.queries}
         held = {name: self._tables.get(name, rows) for name, rows in tables.items()}
         dataflow = Dataflow(program, self._executor, tables=held, since_us=self.now_us, kept=kept)
+        dataflow.seconds.update(self.dataflow.seconds)
         self._log.extend(identity)
         self.dataflow, self._tables = dataflow, held
         self._sinks, self._routes = sinks, routes

@@ -96,6 +96,12 @@ class Catalog:
         self._definitions: dict[str, Definition] = {}
         self.broken = set(broken)
 
+    def copy(self) -> "Catalog":
+        """The same definitions; what is added to the one is not in the other."""
+        made = Catalog(self.broken)
+        made._definitions = dict(self._definitions)
+        return made
+
     def find(self, name: str) -> Definition | None:
         if name.lower() not in self._definitions and name.lower() in self.broken:
             raise BrokenName(name)

@@ -63,6 +63,15 @@ class Program:
     errors: list[TidegateError] = field(default_factory=list)
     selects: int = 0
 
+    def copy(self) -> "Program":
+        """The same program, which can be changed without the other."""
+        return Program(
+            catalog=self.catalog.copy(),
+            settings=self.settings,
+            queries=[*self.queries],
+            selects=self.selects,
+        )
+
     def query(self, name: str) -> NamedQuery | None:
         return next((query for query in self.queries if query.name.lower() == name.lower()), None)
 
@@ -198,8 +207,25 @@ def _create_stream(statement: Statement, program: Program) -> None:
         text=statement.source.text[statement.span.start : statement.span.end],
     )
     _define(definition, statement, program)
-    program.queries = [query for query in program.queries if query.name.lower() != name.lower()]
-    program.queries.append(NamedQuery(name=name, logical=bound.logical, anonymous=False))
+    _add_query(NamedQuery(name=name, logical=bound.logical, anonymous=False), program)
+
+
+def _add_query(query: NamedQuery, program: Program) -> None:
+    """Behind all that it reads: one that is replaced may read streams that came after it, and others may read it."""
+    left = [one for one in program.queries if one.name.lower() != query.name.lower()]
+    left.append(query)
+    ordered: list[NamedQuery] = []
+    while left:
+        waiting = {one.name.lower() for one in left}
+        ready = next(one for one in left if not _reads(one, program) & waiting)
+        left.remove(ready)
+        ordered.append(ready)
+    program.queries = ordered
+
+
+def _reads(query: NamedQuery, program: Program) -> frozenset[str]:
+    definition = program.catalog.find(query.name)
+    return definition.reads if isinstance(definition, StreamDef) else frozenset()
 
 
 def _bind(
@@ -337,10 +363,19 @@ def _look_up(statement: Statement, program: Program) -> None:
 
 def _explain(statement: Statement, program: Program) -> None:
     assert isinstance(statement, Explain)
+    explained(statement, program)
+
+
+def explained(statement: Explain, program: Program) -> NamedQuery:
+    """The query that EXPLAIN is about, its own or that of a stream."""
     if isinstance(statement.target, Query):
-        _bind(statement.target, statement, program, name="explained")
-    else:
-        _named(statement.target, program, statement, "stream", StreamDef)
+        bound, _ = _bind(statement.target, statement, program, name="explained")
+        return NamedQuery(name="explained", logical=bound.logical, anonymous=True)
+    stream = _named(statement.target, program, statement, "stream", StreamDef)
+    assert isinstance(stream, StreamDef)
+    query = program.query(stream.name)
+    assert query is not None
+    return query
 
 
 def _set(statement: Statement, program: Program) -> None:

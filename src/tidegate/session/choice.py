@@ -5,11 +5,16 @@ anything is loaded, with the extra of the package that brings it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from tidegate import errors
-from tidegate.engines.subject import Build
+
+if TYPE_CHECKING:
+    from tidegate.engines.subject import Build
+    from tidegate.plan.settings import Settings
 
 LOCAL, SPARK = "local", "spark"
 ENGINES = (LOCAL, SPARK)
@@ -40,7 +45,33 @@ def need_engine(engine: str) -> None:
     need(_LIBRARIES[engine], extra=engine)
 
 
-def build_of(engine: str) -> Build:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """How an engine reads its sources: to which end, about how many rows in an epoch. `master`, `conf` are Spark's."""
+
+    bounded: bool | None = None
+    batch_rows: int | None = None
+    master: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+def run_build(engine: str, running: Running, settings: "Settings") -> "Build":
+    """What makes engines of that name, which read their sources."""
+    need_engine(engine)
+    if engine == LOCAL:
+        if running.master is not None or running.conf:
+            raise errors.option_of_other_engine(name="master, conf", engine=SPARK)
+        from tidegate.engines.local.build import local_run
+
+        return local_run(bounded=running.bounded, batch_rows=running.batch_rows)
+    module = import_module("tidegate.engines.spark.build")
+    if not hasattr(module, "spark_run"):
+        raise errors.cannot_run(what="a pipeline on Spark", instead="use --engine local")
+    made: Build = module.spark_run(running, settings)
+    return made
+
+
+def build_of(engine: str) -> "Build":
     """What makes engines of that name, to be driven by hand."""
     need_engine(engine)
     module, name = _BUILDERS[engine]

@@ -7,7 +7,7 @@ from tidegate.connectors.protocols import SourceReader
 from tidegate.connectors.registry import open_source
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.engine import Surroundings, sources_of
-from tidegate.engines.local.engine import LocalEngine
+from tidegate.engines.local.engine import BATCH_ROWS, LocalEngine
 from tidegate.engines.subject import Build
 from tidegate.plan.script import Program
 
@@ -29,8 +29,11 @@ def local_build() -> Build:
     return build
 
 
-def local_run(*, bounded: bool | None = None) -> Build:
-    """Makes engines that read their sources. `bounded` True reads what is there now, False waits for more."""
+def local_run(*, bounded: bool | None = None, batch_rows: int | None = None) -> Build:
+    """Makes engines that read their sources, about so many rows in an epoch.
+
+    `bounded` True reads what is there now, False waits for more.
+    """
 
     def open_readers(program: Program) -> Mapping[str, SourceReader]:
         return {
@@ -40,6 +43,12 @@ def local_run(*, bounded: bool | None = None) -> Build:
         }
 
     def build(program: Program, around: Surroundings) -> LocalEngine:
-        return LocalEngine(program, around, workers=shared_workers(), open_readers=open_readers)
+        return LocalEngine(
+            program,
+            around,
+            workers=shared_workers(),
+            open_readers=open_readers,
+            batch_rows=batch_rows or BATCH_ROWS,
+        )
 
     return build

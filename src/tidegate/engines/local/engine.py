@@ -21,6 +21,7 @@ from tidegate.model.time import NEVER_US
 from tidegate.plan.script import Program
 
 Open = Callable[[Program], Mapping[str, SourceReader]]
+BATCH_ROWS = 1_000_000
 _SHORTEST_S, _LONGEST_S = 0.01, 0.1
 
 
@@ -42,7 +43,7 @@ class LocalEngine(Engine):
         workers: Workers,
         readers: Mapping[str, SourceReader] | None = None,
         open_readers: Open = _nothing,
-        batch_rows: int = 1_000_000,
+        batch_rows: int = BATCH_ROWS,
     ) -> None:
         super().__init__(program, EmbeddedExecutor(workers), around)
         self._open_readers, self._batch_rows = open_readers, batch_rows
