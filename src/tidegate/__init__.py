@@ -44,7 +44,8 @@ def connect(  # noqa: PLR0913  # a facade: every argument has a name and a defau
     directory or URI that keeps state: a session with the same streams goes on where the last one was, `reset_state`
     starts over. `clock` is a settable one for tests. `bounded` True reads of sources what is there now, False waits for
     more; by default each source does what it is declared to do. An epoch takes about `batch_rows` rows. `callbacks` are
-    functions by the name of their sink, `aggregates` classes by the name that queries call. `master` and `conf` are for `engine="spark"`.
+    functions by the name of their sink, `aggregates` classes by the name that queries call. `master` and `conf` are for
+    `engine="spark"`.
     """
     from tidegate.session.choice import need_engine
 
@@ -55,9 +56,10 @@ def connect(  # noqa: PLR0913  # a facade: every argument has a name and a defau
     from tidegate.session.session import Session, settings_from
 
     settings = settings_from(config)
-    running = Running(bounded=bounded, batch_rows=batch_rows, master=master, conf=conf or {})
+    running = Running(batch_rows=batch_rows, master=master, conf=conf or {})
     way = Way(
         build=run_build(engine, running, settings),
+        bounded=bounded,
         clock=clock or WallClock(),
         checkpoint=checkpoint,
         reset=reset_state,

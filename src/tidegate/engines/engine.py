@@ -1,33 +1,36 @@
 """What both engines are: a program that runs, epoch by epoch, and what a caller may ask of it and do to it by hand.
 
 Decided here: that rows handed over by a program, watermarks, ticks of the clock and the end of the input are epochs of
-their own, and are done and durable when the call returns. Where rows of sources come from is decided by each engine.
+their own, and are done and durable when the call returns; and what an epoch reads of sources: a poll asks each where
+its next range ends, and reads up to there. Who reads a range, and into what, is decided by each engine.
+
+Between polls that find little the engine waits as long as the last epoch took, and at least 10 ms, so that a trickle of
+rows is gathered instead of keeping a core busy with tiny epochs; while nothing comes, up to 100 ms.
 """
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
 import pyarrow as pa
 
-from tidegate import errors
-from tidegate.connectors.protocols import SinkWriter
+from tidegate.connectors.protocols import Offset, SinkWriter, SourceReader
 from tidegate.engines.clock import Clock
 from tidegate.engines.dataflow import Dataflow
-from tidegate.engines.epochs import Epochs, Intent, Listener, Read, Totals
+from tidegate.engines.epochs import Epochs, Intent, Listener, Read, Told, Totals
 from tidegate.engines.executor import Executor, Rows
+from tidegate.engines.programs import identity_of, sources_of
 from tidegate.engines.routes import Routes
 from tidegate.engines.timers import is_due
-from tidegate.plan.catalog import SinkDef, SourceDef
-from tidegate.plan.fingerprint import fingerprint
-from tidegate.plan.physical import InputKind
-from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program
-from tidegate.state import Identity, Log
+from tidegate.state import Log
 
 DEAF = Listener(wanted=frozenset())
+BATCH_ROWS = 1_000_000
+_SHORTEST_S, _LONGEST_S = 0.01, 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +48,18 @@ class Surroundings:
 class Engine(ABC):
     """Runs a program."""
 
-    def __init__(self, program: Program, executor: Executor, around: Surroundings) -> None:
+    def __init__(
+        self,
+        program: Program,
+        executor: Executor,
+        around: Surroundings,
+        *,
+        readers: Mapping[str, SourceReader],
+        batch_rows: int,
+    ) -> None:
         self.program, self._clock = program, around.clock
         self._lock = RLock()  # epochs come one by one, whoever asks for them
+        self._readers, self._batch_rows = dict(readers), batch_rows
         self._epochs = Epochs(
             program,
             executor,
@@ -58,6 +70,9 @@ class Engine(ABC):
             listener=around.listener,
             routes=around.routes,
         )
+        begun = self._epochs.interrupted
+        if begun is not None:
+            self._epochs.perform(begun, self._read)
 
     # What there is
 
@@ -91,6 +106,55 @@ class Engine(ABC):
     @property
     def ended(self) -> bool:
         return self._epochs.ended
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no source will ever have anything new."""
+        return all(
+            reader.ended(self._epochs.offsets.get(name)) for name, reader in self._readers.items()
+        )
+
+    # What sources have
+
+    def poll(self) -> int | None:
+        """An epoch of what sources have. The number of rows, or None if there is nothing new."""
+        with self._lock:
+            now_us = self._now_us()
+            offsets: dict[str, Offset] = {}
+            for name, reader in self._readers.items():
+                at = self._epochs.offsets.get(name)
+                until = reader.latest(at, max_rows=self._batch_rows, now_us=now_us)
+                if until is not None:
+                    offsets[name] = until
+            if not offsets:
+                return None
+            return sum(self._run(now_us=now_us, offsets=offsets).counts.values())
+
+    @property
+    def reads(self) -> Collection[str]:
+        """The sources that it reads itself, by lower-case name."""
+        return self._readers.keys()
+
+    def drive(self, stop: Callable[[], bool], progress: Callable[[], None]) -> None:
+        """Read sources, epoch by epoch, until all are exhausted or `stop()` says so.
+
+        `progress` is called after every epoch, and at least every 100 ms or so. The end of the input is the caller's.
+        """
+        pause_s = _SHORTEST_S
+        while not stop() and not self.ended:
+            began = time.monotonic()
+            rows = self.poll()
+            if rows is None:
+                if self.exhausted:
+                    return
+                self.wake()
+                pause_s = min(2 * pause_s, _LONGEST_S)
+            else:
+                took_s = time.monotonic() - began
+                pause_s = min(max(took_s, _SHORTEST_S), _LONGEST_S)
+            progress()
+            if rows is None or rows < self._batch_rows // 2:
+                time.sleep(pause_s)
 
     # What is done by hand
 
@@ -128,17 +192,13 @@ class Engine(ABC):
         with self._lock:
             self._epochs.checkpoint()
 
-    # Driven by its sources
+    def adopt(
+        self, program: Program, around: Surroundings, *, readers: Mapping[str, SourceReader]
+    ) -> None:
+        """Run another program from now on: queries that mean the same go on with their state.
 
-    def drive(self, stop: Callable[[], bool], progress: Callable[[], None]) -> None:
-        """Read sources, epoch by epoch, until all are exhausted or `stop()` says so.
-
-        `progress` is called after every epoch, and at least every 100 ms or so. The end of the input is the caller's.
+        `readers` are those of sources that were not read before.
         """
-        raise errors.cannot_run(what="a pipeline on this engine", instead="use --engine local")
-
-    def adopt(self, program: Program, around: Surroundings) -> None:
-        """Run another program from now on: queries that mean the same go on with their state."""
         with self._lock:
             self._epochs.adopt(
                 program,
@@ -148,11 +208,20 @@ class Engine(ABC):
                 routes=around.routes,
             )
             self.program = program
+            self._adopt_readers(readers)
             if self.epoch >= 0 and not self.ended:
                 self._run()
                 self._epochs.checkpoint()
 
+    def _adopt_readers(self, readers: Mapping[str, SourceReader]) -> None:
+        needed = {source.name.lower() for source in sources_of(self.program)}
+        for name in self._readers.keys() - needed:
+            self._readers.pop(name).close()
+        self._readers.update(readers)
+
     def close(self) -> None:
+        for reader in self._readers.values():
+            reader.close()
         self._epochs.close()
 
     # Epochs
@@ -163,34 +232,12 @@ class Engine(ABC):
 
     @abstractmethod
     def _read(self, intent: Intent, number: int) -> Read:
-        """What was intended."""
+        """What was intended. Its ranges begin where the inputs stand."""
 
     def _now_us(self) -> int:
         return max(self._clock.now_us(), self.now_us)
 
-    def _run(self, *, now_us: int | None = None, **given: Any) -> Read:
+    def _run(self, *, now_us: int | None = None, **given: Any) -> Told:
         with self._lock:
             intent = Intent(now_us=self._now_us() if now_us is None else now_us, **given)
             return self._epochs.run(intent, self._read)
-
-
-def sources_of(program: Program) -> list[SourceDef]:
-    """Those that a query or a sink of the program reads."""
-    read = {
-        branch.input.name.lower()
-        for query in program.queries
-        for stage in plan_query(query, program).stages
-        for branch in stage.branches
-        if branch.input.kind is InputKind.SOURCE
-    }
-    sinks = (sink for sink in program.catalog.all_of("sink") if isinstance(sink, SinkDef))
-    read |= {sink.stream.lower() for sink in sinks if sink.stream}
-    sources = (each for each in program.catalog.all_of("source") if isinstance(each, SourceDef))
-    return [source for source in sources if source.name.lower() in read]
-
-
-def identity_of(program: Program, *, anonymous: bool = True) -> Identity:
-    """What a checkpoint of the program belongs to. In a session, queries without a name come and go."""
-    kept = [query for query in program.queries if anonymous or not query.anonymous]
-    plans = {query.name: plan_query(query, program) for query in kept}
-    return Identity(plans={name: fingerprint(plan).lines for name, plan in plans.items()})

@@ -108,7 +108,7 @@ class Totals:
 
 @dataclass(slots=True)
 class Intent:
-    """What an epoch is going to do. `offsets` are where its ranges end; `batch` is the number that Spark gave it.
+    """What an epoch is going to do. `offsets` are where its ranges end.
 
     `rows` and `tables` are what a program handed over: there is no offset by which they could be had again.
     """
@@ -119,7 +119,6 @@ class Intent:
     watermarks: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     ended: bool = False
-    batch: int | None = None
 
     def facts(self, since_us: int) -> dict[str, Any]:
         return {
@@ -128,8 +127,7 @@ class Intent:
             "offsets": self.offsets,
             "watermarks": dict(self.watermarks),
             "ended": self.ended,
-            "batch": self.batch,
-            "replayable": self.batch is None and not self.rows and not self.tables,
+            "replayable": not self.rows and not self.tables,
         }
 
     @classmethod
@@ -139,17 +137,27 @@ class Intent:
             offsets=dict(facts["offsets"]),
             watermarks=facts["watermarks"],
             ended=facts["ended"],
-            batch=facts["batch"],
         )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
+class Told:
+    """What is known of an epoch's input, by source, once it has been read."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    malformed: Mapping[str, Sequence[Payload]] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
 class Read:
-    """What an epoch has read."""
+    """What an epoch reads. `tell` is asked when its rows have gone through all stages: some engines read them then.
+
+    `done` is called when nobody needs the rows any more.
+    """
 
     rows: Mapping[str, Rows] = field(default_factory=dict)
-    malformed: Mapping[str, Sequence[Payload]] = field(default_factory=dict)
-    counts: Mapping[str, int] = field(default_factory=dict)
+    tell: Callable[[], Told] = Told
+    done: Callable[[], None] = _nobody
 
 
 Reader = Callable[[Intent, int], Read]
@@ -176,15 +184,14 @@ class Epochs:
         routes: Routes | None = None,
     ) -> None:
         self._log, self._sinks, self._listener, self._routes = log, sinks, listener, routes
+        self._executor = executor
         self._tables: dict[str, pa.Table] = dict(tables)
         self.offsets: dict[str, Offset] = {}
         self.totals = Totals()
         self.number = -1
-        self.batch: int | None = None
         self.ended = False
         self.watermarks: dict[str, int] = {}
         found = log.recover()
-        self._executor = executor
         self._since_us = self.now_us = now_us if found is None else _since_us(found)
         self.dataflow = Dataflow(program, executor, tables=self._tables, since_us=self._since_us)
         self.interrupted: Intent | None = None
@@ -212,38 +219,43 @@ class Epochs:
 
     # An epoch
 
-    def run(self, intent: Intent, read: Reader) -> Read:
+    def run(self, intent: Intent, read: Reader) -> Told:
         """From the intent to the commit."""
         if self.ended:
             raise errors.input_has_ended()
         self._log.intend(self.number + 1, intent.facts(self._since_us))
         return self.perform(intent, read)
 
-    def perform(self, intent: Intent, read: Reader) -> Read:
+    def perform(self, intent: Intent, read: Reader) -> Told:
         """Everything after the intent."""
         number = self.number + 1
         self.interrupted = None
         got = read(intent, number)
+        try:
+            return self._perform(intent, number, got)
+        finally:
+            got.done()
+
+    def _perform(self, intent: Intent, number: int, got: Read) -> Told:
         if intent.tables:
             self._add_to_tables(intent.tables)
         wanted = self._listener.wanted | (self._routes.wanted if self._routes else frozenset())
         epoch = Epoch(number=number, now_us=intent.now_us, ended=intent.ended, wanted=wanted)
         made = self.dataflow.step(Delivered(rows=got.rows, watermarks=intent.watermarks), epoch)
-        self._count(got, made)
+        told = got.tell()
+        self._count(told, made)
         self._deliver(number, made, got.rows)
-        payloads = _payloads(got, made)
+        payloads = _payloads(told, made)
         self._divert(number, payloads, intent.now_us)
         self._commit(intent, number, made)
         self._seen(made)
-        told = [one for one in payloads if one["kind"] in self._listener.wanted]
-        if told:
-            self._listener.diverted(told)
-        return got
+        self._listen(payloads)
+        return told
 
-    def _count(self, got: Read, made: Mapping[str, Made]) -> None:
-        for name, payloads in got.malformed.items():
+    def _count(self, told: Told, made: Mapping[str, Made]) -> None:
+        for name, payloads in told.malformed.items():
             self.totals.malformed[name] += len(payloads)
-        for name, count in got.counts.items():
+        for name, count in told.counts.items():
             self.totals.read[name] += count
         for stage, done in made.items():
             self.totals.add(stage, done)
@@ -259,8 +271,7 @@ class Epochs:
             if query is not None:
                 seen = pa.Table.from_batches([as_seen(made[query.name].emitted)])
             else:
-                batches = rows.get(name, ())
-                seen = _own_columns(batches) if batches else None
+                seen = _own_columns(self._executor.table(rows.get(name, ())))
             for sink in sinks:
                 if seen is not None:
                     sink.write(number, seen)
@@ -282,13 +293,11 @@ class Epochs:
         }
         parts |= {f"{_TABLE}{name}": rows for name, rows in intent.tables.items()}
         offsets = {**self.offsets, **intent.offsets}
-        batch = self.batch if intent.batch is None else intent.batch
         facts = {
             "since_us": self._since_us,
             "clock_us": intent.now_us,
             "ended": intent.ended,
             "offsets": offsets,
-            "batch": batch,
             "stages": {stage: done.facts for stage, done in made.items() if done.facts},
             "plans": self._plans,
             "watermarks": {stage: done.watermark_us for stage, done in made.items()},
@@ -296,7 +305,7 @@ class Epochs:
         }
         entry = self._log.write(number, 0, parts)
         self._log.commit(number, facts, [entry])
-        self.number, self.offsets, self.batch = number, offsets, batch
+        self.number, self.offsets = number, offsets
         self.now_us, self.ended = intent.now_us, intent.ended
         if self._log.wants_snapshot():
             self.checkpoint()
@@ -305,6 +314,11 @@ class Epochs:
         for stage, done in made.items():
             self.watermarks[stage] = done.watermark_us
             self._listener.made(stage, done)
+
+    def _listen(self, payloads: Sequence[Payload]) -> None:
+        wanted = [one for one in payloads if one["kind"] in self._listener.wanted]
+        if wanted:
+            self._listener.diverted(wanted)
 
     # State
 
@@ -342,14 +356,11 @@ class Epochs:
         if found.epoch >= 0:
             self.number = found.epoch
             self.offsets = dict(found.facts["offsets"])
-            self.batch = found.facts["batch"]
             self.now_us = found.facts["clock_us"]
             self.ended = found.facts["ended"]
             self.watermarks = dict(found.facts["watermarks"])
             self.totals = Totals.of(found.facts["totals"])
-        if found.intent is not None and (
-            found.intent["replayable"] or found.intent["batch"] is not None
-        ):
+        if found.intent is not None and found.intent["replayable"]:
             self.interrupted = Intent.of(found.intent)
 
     def _restore(self, facts: Mapping[str, Any], shards: Sequence[Parts]) -> None:
@@ -389,15 +400,16 @@ class Epochs:
         self._log.close()
 
 
-def _own_columns(batches: Sequence[pa.RecordBatch]) -> pa.Table:
+def _own_columns(rows: pa.Table | None) -> pa.Table | None:
     """Rows of a source without what a connector adds for us."""
-    rows = pa.Table.from_batches(batches)
+    if rows is None:
+        return None
     return rows.select([name for name in rows.column_names if not name.startswith("$")])
 
 
-def _payloads(got: Read, made: Mapping[str, Made]) -> list[Payload]:
+def _payloads(told: Told, made: Mapping[str, Made]) -> list[Payload]:
     """Side outputs, of sources and of stages."""
-    payloads = [payload for of in got.malformed.values() for payload in of]
+    payloads = [payload for of in told.malformed.values() for payload in of]
     return payloads + [payload for done in made.values() for payload in done.payloads]
 
 

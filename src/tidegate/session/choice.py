@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tidegate import errors
 
 if TYPE_CHECKING:
-    from tidegate.engines.subject import Build
+    from tidegate.engines.subject import Build, BuildReading
     from tidegate.plan.settings import Settings
 
 LOCAL, SPARK = "local", "spark"
@@ -47,28 +47,31 @@ def need_engine(engine: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """How an engine reads its sources: to which end, about how many rows in an epoch. `master`, `conf` are Spark's."""
+    """How an engine reads its sources: about how many rows in an epoch. `master`, `conf` are Spark's."""
 
-    bounded: bool | None = None
     batch_rows: int | None = None
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
 
 
-def run_build(engine: str, running: Running, settings: "Settings") -> "Build":
-    """What makes engines of that name, which read their sources."""
+def run_build(engine: str, running: Running, settings: "Settings") -> "BuildReading":
+    """What makes engines of that name, which read their sources. The command line beats the settings."""
     need_engine(engine)
     if engine == LOCAL:
         if running.master is not None or running.conf:
             raise errors.option_of_other_engine(name="master, conf", engine=SPARK)
         from tidegate.engines.local.build import local_run
 
-        return local_run(bounded=running.bounded, batch_rows=running.batch_rows)
-    module = import_module("tidegate.engines.spark.build")
-    if not hasattr(module, "spark_run"):
-        raise errors.cannot_run(what="a pipeline on Spark", instead="use --engine local")
-    made: Build = module.spark_run(running, settings)
-    return made
+        return local_run(batch_rows=running.batch_rows)
+    from tidegate.engines.spark.build import spark_run
+
+    master = running.master or settings.spark.get("master")
+    return spark_run(
+        None if master is None else str(master),
+        profile=str(settings.spark.get("profile", "dev")),
+        conf=running.conf,
+        batch_rows=running.batch_rows,
+    )
 
 
 def build_of(engine: str) -> "Build":

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from tidegate.connectors.protocols import SourceReader
 from tidegate.engines.embedded.queries import Workers
-from tidegate.engines.engine import Engine, Surroundings
+from tidegate.engines.engine import BATCH_ROWS, Engine, Surroundings
 from tidegate.engines.spark.engine import SparkEngine
 from tidegate.engines.spark.session import session
+from tidegate.engines.subject import BuildReading
 from tidegate.plan.script import Program
 
 _workers = cache(Workers)
@@ -20,5 +22,26 @@ def spark_build(
 
     def build(program: Program, around: Surroundings) -> SparkEngine:
         return SparkEngine(program, around, spark=spark, workers=_workers())
+
+    return build
+
+
+def spark_run(
+    master: str | None = None,
+    *,
+    profile: str = "dev",
+    conf: Mapping[str, str] | None = None,
+    batch_rows: int | None = None,
+) -> BuildReading:
+    """Builds engines that read their sources, about so many rows in an epoch."""
+    spark = session(master or "local[*]", profile=profile, conf=conf)
+
+    def build(
+        program: Program, around: Surroundings, readers: Mapping[str, SourceReader]
+    ) -> SparkEngine:
+        rows = batch_rows or BATCH_ROWS
+        return SparkEngine(
+            program, around, spark=spark, workers=_workers(), readers=readers, batch_rows=rows
+        )
 
     return build

@@ -5,11 +5,13 @@ read, since a frame is of no use in another one. A session that the engine makes
 settings and views in it meet nobody else's, while cores and the JVM are shared.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+
+from tidegate.connectors.protocols import Malformed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -17,9 +19,15 @@ if TYPE_CHECKING:
 _SETTINGS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.variable.substitute": "false",  # it reads ${…} in the names of columns
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # files without a word about it are not Spark 2's
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.adaptive.enabled": "false",  # one exchange of partials leaves nothing to adapt
 }
 _PREPARED = "spark.tidegate.prepared"
+
+
+def nothing() -> None:
+    """Nothing is kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +36,16 @@ class Frame:
 
     data: "DataFrame"
     count: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """What a range of a source holds. `count` and `malformed` are asked once its frames have been read."""
+
+    frames: Sequence[Frame]
+    count: Callable[[], int]
+    malformed: Callable[[], Sequence[Malformed]]
+    done: Callable[[], object] = nothing
 
 
 def private_session(spark: "SparkSession") -> "SparkSession":
@@ -45,9 +63,8 @@ def prepare(spark: "SparkSession") -> None:
         spark.conf.set(_PREPARED, "true")
 
 
-def frame_of(spark: "SparkSession", batches: Sequence[pa.RecordBatch]) -> Frame:
-    """Arrow rows, of which there is at least one batch, as a frame."""
-    rows = pa.Table.from_batches(batches)
+def frame_of(spark: "SparkSession", rows: pa.Table) -> Frame:
+    """Arrow rows as a frame."""
     return Frame(spark.createDataFrame(rows), rows.num_rows)
 
 
