@@ -56,10 +56,9 @@ def connect(  # noqa: PLR0913  # a facade: every argument has a name and a defau
     from tidegate.session.session import Session, settings_from
 
     settings = settings_from(config)
-    running = Running(batch_rows=batch_rows, master=master, conf=conf or {})
+    running = Running(bounded=bounded, batch_rows=batch_rows, master=master, conf=conf or {})
     way = Way(
         build=run_build(engine, running, settings),
-        bounded=bounded,
         clock=clock or WallClock(),
         checkpoint=checkpoint,
         reset=reset_state,

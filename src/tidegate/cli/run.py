@@ -98,11 +98,11 @@ def command(  # noqa: PLR0913  # one argument per option
     asked = Asked(
         engine=engine,
         running=Running(
+            bounded=bounded,
             batch_rows=batch_rows,
             master=master,
             conf=pairs(conf, "--conf"),
         ),
-        bounded=bounded,
         checkpoint=checkpoint,
         reset=reset_state,
         form=form or ("table" if sys.stdout.isatty() else "jsonl"),

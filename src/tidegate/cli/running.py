@@ -19,7 +19,7 @@ from tidegate.connectors.protocols import SinkWriter
 from tidegate.engines.embedded.constants import constant_rows
 from tidegate.engines.engine import Engine
 from tidegate.engines.epochs import Listener
-from tidegate.engines.programs import BY_HAND, sources_of
+from tidegate.engines.inputs import sources_of
 from tidegate.model.policies import StreamKind
 from tidegate.model.schema import Schema
 from tidegate.plan.catalog import Catalog, SourceDef, TableDef
@@ -29,7 +29,7 @@ from tidegate.plan.settings import Settings
 from tidegate.plan.user_aggregates import Installed
 from tidegate.session.accounts import account_of
 from tidegate.session.choice import Running, run_build
-from tidegate.session.opening import Opened, Way, start
+from tidegate.session.opening import BY_HAND, Opened, Way, start
 from tidegate.session.script import execute
 from tidegate.sql.source import SourceText
 
@@ -40,7 +40,6 @@ class Asked:
 
     engine: str
     running: Running
-    bounded: bool | None
     checkpoint: str | None
     reset: bool
     form: str
@@ -96,7 +95,6 @@ class Pipeline:
 
         return Way(
             build=run_build(asked.engine, asked.running, self._settings),
-            bounded=asked.bounded,
             checkpoint=asked.checkpoint,
             reset=asked.reset,
             printer=printer,
@@ -133,7 +131,7 @@ class Pipeline:
         if not stopped:
             return 0
         self._say(self._how_to_resume(account.open_windows))
-        return INTERRUPTED if self._asked.bounded else 0
+        return INTERRUPTED if self._asked.running.bounded else 0
 
     def _how_to_resume(self, open_windows: int) -> str:
         if self._asked.checkpoint is not None:

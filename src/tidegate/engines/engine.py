@@ -1,16 +1,15 @@
 """What both engines are: a program that runs, epoch by epoch, and what a caller may ask of it and do to it by hand.
 
 Decided here: that rows handed over by a program, watermarks, ticks of the clock and the end of the input are epochs of
-their own, and are done and durable when the call returns; and what an epoch reads of sources: a poll asks each where
-its next range ends, and reads up to there. Who reads a range, and into what, is decided by each engine.
-
-Between polls that find little the engine waits as long as the last epoch took, and at least 10 ms, so that a trickle of
-rows is gathered instead of keeping a core busy with tiny epochs; while nothing comes, up to 100 ms.
+their own, and are done and durable when the call returns. A poll asks every source where its next range ends, and is an
+epoch of all these ranges; who reads a range, and into what, is decided by each engine. Between polls that find little
+the engine waits as long as the last epoch took, and at least 10 ms, so that a trickle of rows is gathered instead of
+keeping a core busy with tiny epochs; while nothing comes, it waits longer and longer, up to 100 ms.
 """
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
@@ -22,14 +21,15 @@ from tidegate.engines.clock import Clock
 from tidegate.engines.dataflow import Dataflow
 from tidegate.engines.epochs import Epochs, Intent, Listener, Read, Told, Totals
 from tidegate.engines.executor import Executor, Rows
-from tidegate.engines.programs import identity_of, sources_of
+from tidegate.engines.inputs import Inputs
 from tidegate.engines.routes import Routes
 from tidegate.engines.timers import is_due
+from tidegate.plan.fingerprint import fingerprint
+from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program
-from tidegate.state import Log
+from tidegate.state import Identity, Log
 
 DEAF = Listener(wanted=frozenset())
-BATCH_ROWS = 1_000_000
 _SHORTEST_S, _LONGEST_S = 0.01, 0.1
 
 
@@ -49,17 +49,12 @@ class Engine(ABC):
     """Runs a program."""
 
     def __init__(
-        self,
-        program: Program,
-        executor: Executor,
-        around: Surroundings,
-        *,
-        readers: Mapping[str, SourceReader],
-        batch_rows: int,
+        self, program: Program, executor: Executor, around: Surroundings, inputs: Inputs
     ) -> None:
         self.program, self._clock = program, around.clock
+        self._inputs = inputs
+        self._readers = dict(inputs.readers or inputs.open(program))
         self._lock = RLock()  # epochs come one by one, whoever asks for them
-        self._readers, self._batch_rows = dict(readers), batch_rows
         self._epochs = Epochs(
             program,
             executor,
@@ -114,48 +109,6 @@ class Engine(ABC):
             reader.ended(self._epochs.offsets.get(name)) for name, reader in self._readers.items()
         )
 
-    # What sources have
-
-    def poll(self) -> int | None:
-        """An epoch of what sources have. The number of rows, or None if there is nothing new."""
-        with self._lock:
-            now_us = self._now_us()
-            offsets: dict[str, Offset] = {}
-            for name, reader in self._readers.items():
-                at = self._epochs.offsets.get(name)
-                until = reader.latest(at, max_rows=self._batch_rows, now_us=now_us)
-                if until is not None:
-                    offsets[name] = until
-            if not offsets:
-                return None
-            return sum(self._run(now_us=now_us, offsets=offsets).counts.values())
-
-    @property
-    def reads(self) -> Collection[str]:
-        """The sources that it reads itself, by lower-case name."""
-        return self._readers.keys()
-
-    def drive(self, stop: Callable[[], bool], progress: Callable[[], None]) -> None:
-        """Read sources, epoch by epoch, until all are exhausted or `stop()` says so.
-
-        `progress` is called after every epoch, and at least every 100 ms or so. The end of the input is the caller's.
-        """
-        pause_s = _SHORTEST_S
-        while not stop() and not self.ended:
-            began = time.monotonic()
-            rows = self.poll()
-            if rows is None:
-                if self.exhausted:
-                    return
-                self.wake()
-                pause_s = min(2 * pause_s, _LONGEST_S)
-            else:
-                took_s = time.monotonic() - began
-                pause_s = min(max(took_s, _SHORTEST_S), _LONGEST_S)
-            progress()
-            if rows is None or rows < self._batch_rows // 2:
-                time.sleep(pause_s)
-
     # What is done by hand
 
     def insert(self, source: str, rows: Sequence[pa.RecordBatch]) -> None:
@@ -192,14 +145,47 @@ class Engine(ABC):
         with self._lock:
             self._epochs.checkpoint()
 
-    def adopt(
-        self, program: Program, around: Surroundings, *, readers: Mapping[str, SourceReader]
-    ) -> None:
-        """Run another program from now on: queries that mean the same go on with their state.
+    # Driven by its sources
 
-        `readers` are those of sources that were not read before.
-        """
+    def poll(self) -> int | None:
+        """An epoch of what sources have. The number of rows, or None if there is nothing new."""
         with self._lock:
+            now_us = self._now_us()
+            offsets: dict[str, Offset] = {}
+            for name, reader in self._readers.items():
+                at = self._epochs.offsets.get(name)
+                until = reader.latest(at, max_rows=self._inputs.batch_rows, now_us=now_us)
+                if until is not None:
+                    offsets[name] = until
+            if not offsets:
+                return None
+            return sum(self._run(now_us=now_us, offsets=offsets).counts.values())
+
+    def drive(self, stop: Callable[[], bool], progress: Callable[[], None]) -> None:
+        """Read sources, epoch by epoch, until all are exhausted or `stop()` says so.
+
+        `progress` is called after every epoch, and at least every 100 ms or so. The end of the input is the caller's.
+        """
+        pause_s = _SHORTEST_S
+        while not stop() and not self.ended:
+            began = time.monotonic()
+            rows = self.poll()
+            if rows is None:
+                if self.exhausted:
+                    return
+                self.wake()
+                pause_s = min(2 * pause_s, _LONGEST_S)
+            else:
+                took_s = time.monotonic() - began
+                pause_s = min(max(took_s, _SHORTEST_S), _LONGEST_S)
+            progress()
+            if rows is None or rows < self._inputs.batch_rows // 2:
+                time.sleep(pause_s)
+
+    def adopt(self, program: Program, around: Surroundings) -> None:
+        """Run another program from now on: queries that mean the same go on with their state."""
+        with self._lock:
+            opened = self._inputs.open(program)
             self._epochs.adopt(
                 program,
                 identity=identity_of(program, anonymous=False),
@@ -208,16 +194,18 @@ class Engine(ABC):
                 routes=around.routes,
             )
             self.program = program
-            self._adopt_readers(readers)
+            self._read_by(opened)
             if self.epoch >= 0 and not self.ended:
                 self._run()
                 self._epochs.checkpoint()
 
-    def _adopt_readers(self, readers: Mapping[str, SourceReader]) -> None:
-        needed = {source.name.lower() for source in sources_of(self.program)}
-        for name in self._readers.keys() - needed:
+    def _read_by(self, opened: Mapping[str, SourceReader]) -> None:
+        """Readers that are at work go on; others come and go."""
+        for name in self._readers.keys() - opened.keys():
             self._readers.pop(name).close()
-        self._readers.update(readers)
+        for name, reader in opened.items():
+            if self._readers.setdefault(name, reader) is not reader:
+                reader.close()
 
     def close(self) -> None:
         for reader in self._readers.values():
@@ -241,3 +229,10 @@ class Engine(ABC):
         with self._lock:
             intent = Intent(now_us=self._now_us() if now_us is None else now_us, **given)
             return self._epochs.run(intent, self._read)
+
+
+def identity_of(program: Program, *, anonymous: bool = True) -> Identity:
+    """What a checkpoint of the program belongs to. In a session, queries without a name come and go."""
+    kept = [query for query in program.queries if anonymous or not query.anonymous]
+    plans = {query.name: plan_query(query, program) for query in kept}
+    return Identity(plans={name: fingerprint(plan).lines for name, plan in plans.items()})

@@ -184,7 +184,6 @@ class Epochs:
         routes: Routes | None = None,
     ) -> None:
         self._log, self._sinks, self._listener, self._routes = log, sinks, listener, routes
-        self._executor = executor
         self._tables: dict[str, pa.Table] = dict(tables)
         self.offsets: dict[str, Offset] = {}
         self.totals = Totals()
@@ -192,6 +191,7 @@ class Epochs:
         self.ended = False
         self.watermarks: dict[str, int] = {}
         found = log.recover()
+        self._executor = executor
         self._since_us = self.now_us = now_us if found is None else _since_us(found)
         self.dataflow = Dataflow(program, executor, tables=self._tables, since_us=self._since_us)
         self.interrupted: Intent | None = None
@@ -249,7 +249,9 @@ class Epochs:
         self._divert(number, payloads, intent.now_us)
         self._commit(intent, number, made)
         self._seen(made)
-        self._listen(payloads)
+        heard = [one for one in payloads if one["kind"] in self._listener.wanted]
+        if heard:
+            self._listener.diverted(heard)
         return told
 
     def _count(self, told: Told, made: Mapping[str, Made]) -> None:
@@ -271,7 +273,8 @@ class Epochs:
             if query is not None:
                 seen = pa.Table.from_batches([as_seen(made[query.name].emitted)])
             else:
-                seen = _own_columns(self._executor.table(rows.get(name, ())))
+                whole = self._executor.table(rows.get(name, ()))
+                seen = None if whole is None else _own_columns(whole)
             for sink in sinks:
                 if seen is not None:
                     sink.write(number, seen)
@@ -314,11 +317,6 @@ class Epochs:
         for stage, done in made.items():
             self.watermarks[stage] = done.watermark_us
             self._listener.made(stage, done)
-
-    def _listen(self, payloads: Sequence[Payload]) -> None:
-        wanted = [one for one in payloads if one["kind"] in self._listener.wanted]
-        if wanted:
-            self._listener.diverted(wanted)
 
     # State
 
@@ -400,10 +398,8 @@ class Epochs:
         self._log.close()
 
 
-def _own_columns(rows: pa.Table | None) -> pa.Table | None:
+def _own_columns(rows: pa.Table) -> pa.Table:
     """Rows of a source without what a connector adds for us."""
-    if rows is None:
-        return None
     return rows.select([name for name in rows.column_names if not name.startswith("$")])
 
 

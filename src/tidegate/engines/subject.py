@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from tidegate.connectors.protocols import SourceReader
 from tidegate.engines.clock import ManualClock
 from tidegate.engines.embedded.constants import constant_rows
 from tidegate.engines.engine import Engine, Surroundings
@@ -26,7 +25,6 @@ from tidegate.state import Identity, Log, MemoryLog
 
 _MOST_ROWS = 1_000_000
 Build = Callable[[Program, Surroundings], Engine]
-BuildReading = Callable[[Program, Surroundings, Mapping[str, SourceReader]], Engine]
 
 
 class ScenarioSubject:

@@ -58,6 +58,7 @@ from tidegate.plan.physical import (
 )
 from tidegate.plan.row_verdict import LATEST, OPEN_FROM, STAMPED, Verdict, verdict_of
 
+MOVES = "$moves"
 COPY = Field("$copy", Scalar.BIGINT)
 BATCH = "$batch"
 
@@ -108,6 +109,8 @@ class _RowSql:
             yield Named(TS.name, TS)
         if self.verdict.stamps:
             yield Named(STAMPED.name, STAMPED)
+        if self.stage.kind is StageKind.ROWS and self.verdict.moves != TRUE:
+            yield Named(MOVES, self.verdict.moves)
         for named in self.branch.columns:
             yield Named(named.name, Field(named.name, named.expr.type))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tidegate import errors
 
 if TYPE_CHECKING:
-    from tidegate.engines.subject import Build, BuildReading
+    from tidegate.engines.subject import Build
     from tidegate.plan.settings import Settings
 
 LOCAL, SPARK = "local", "spark"
@@ -47,14 +47,15 @@ def need_engine(engine: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """How an engine reads its sources: about how many rows in an epoch. `master`, `conf` are Spark's."""
+    """How an engine reads its sources: how far, and about how many rows in an epoch. `master`, `conf` are Spark's."""
 
+    bounded: bool | None = None
     batch_rows: int | None = None
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
 
 
-def run_build(engine: str, running: Running, settings: "Settings") -> "BuildReading":
+def run_build(engine: str, running: Running, settings: "Settings") -> "Build":
     """What makes engines of that name, which read their sources. The command line beats the settings."""
     need_engine(engine)
     if engine == LOCAL:
@@ -62,14 +63,14 @@ def run_build(engine: str, running: Running, settings: "Settings") -> "BuildRead
             raise errors.option_of_other_engine(name="master, conf", engine=SPARK)
         from tidegate.engines.local.build import local_run
 
-        return local_run(batch_rows=running.batch_rows)
+        return local_run(bounded=running.bounded, batch_rows=running.batch_rows)
     from tidegate.engines.spark.build import spark_run
 
-    master = running.master or settings.spark.get("master")
     return spark_run(
-        None if master is None else str(master),
-        profile=str(settings.spark.get("profile", "dev")),
+        bounded=running.bounded,
+        master=running.master,
         conf=running.conf,
+        settings=settings,
         batch_rows=running.batch_rows,
     )
 

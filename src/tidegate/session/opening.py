@@ -4,7 +4,7 @@ Decided here: in which order things are opened, and that whatever was opened is 
 for a checkpoint that stays locked would refuse the next try, too.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -13,15 +13,14 @@ import pyarrow as pa
 
 from tidegate import errors
 from tidegate.connectors.callback import Callback, CallbackSink
-from tidegate.connectors.protocols import SinkWriter, SourceReader
+from tidegate.connectors.protocols import SinkWriter
 from tidegate.connectors.registry import open_sink, read_table
 from tidegate.connectors.side import SideSink, open_side_sink
 from tidegate.engines.clock import Clock, WallClock
-from tidegate.engines.engine import Engine, Surroundings
+from tidegate.engines.engine import Engine, Surroundings, identity_of
 from tidegate.engines.epochs import Listener
-from tidegate.engines.programs import BY_HAND, identity_of, open_readers
 from tidegate.engines.routes import Routes
-from tidegate.engines.subject import BuildReading
+from tidegate.engines.subject import Build
 from tidegate.kernel.arrow import arrow_type
 from tidegate.model.policies import StreamKind
 from tidegate.model.schema import Schema
@@ -30,17 +29,18 @@ from tidegate.plan.script import Program
 from tidegate.state import Log, open_log
 from tidegate.state.forgetful import ForgetfulLog
 
+BY_HAND = "memory"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How programs are run. `build` makes the engine, `bounded` says how far it reads.
+    """How programs are run. `build` makes the engine.
 
     `callbacks` are functions by the name of their sink. `printer` makes sinks for queries without a name; `anonymous`:
     such queries are part of what a checkpoint belongs to.
     """
 
-    build: BuildReading
-    bounded: bool | None = None
+    build: Build
     clock: Clock = field(default_factory=WallClock)
     checkpoint: str | PathLike[str] | None = None
     reset: bool = False
@@ -72,9 +72,7 @@ def start(program: Program, way: Way, listener: Listener) -> tuple[Engine, Opene
         opened.around = _surroundings(program, way, around, opened)
         if opened.around.routes is not None:
             undo.callback(opened.around.routes.close)
-        readers = open_readers(program, bounded=way.bounded)
-        undo.callback(_close, readers.values())
-        engine = way.build(program, opened.around, readers)
+        engine = way.build(program, opened.around)
         undo.pop_all()
     return engine, opened
 
@@ -84,19 +82,13 @@ def change(engine: Engine, program: Program, way: Way, opened: Opened) -> None:
     assert opened.around is not None
     before = opened.around.routes
     around = _surroundings(program, way, opened.around, opened)
-    readers = open_readers(program, bounded=way.bounded, known=engine.reads)
-    engine.adopt(program, around, readers=readers)
+    engine.adopt(program, around)
     opened.around = around
     if before is not None:
         before.close()
     kept = {sink.name.lower() for sink in _sinks(program)} | {*_printed(program, way)}
     for name in opened.writers.keys() - kept:
         opened.writers.pop(name).close()
-
-
-def _close(readers: Iterable[SourceReader]) -> None:
-    for reader in readers:
-        reader.close()
 
 
 def _open_log(program: Program, way: Way) -> Log:

@@ -21,7 +21,6 @@ from tidegate.connectors.memory import MemorySink, stream_schema
 from tidegate.engines.clock import Clock, ManualClock
 from tidegate.engines.embedded.constants import constant_rows
 from tidegate.engines.engine import Engine
-from tidegate.engines.programs import BY_HAND
 from tidegate.errors import TidegateError
 from tidegate.model.policies import SideKind
 from tidegate.plan.catalog import Catalog, SourceDef, TableDef
@@ -33,7 +32,7 @@ from tidegate.session.accounts import Account, account_of
 from tidegate.session.answers import Result, Rows, Subscription
 from tidegate.session.background import Background
 from tidegate.session.looking import explain
-from tidegate.session.opening import Opened, Way, change, start
+from tidegate.session.opening import BY_HAND, Opened, Way, change, start
 from tidegate.session.rows import Given, batch_from, instant_us
 from tidegate.session.script import Heard, execute
 from tidegate.session.watching import Watching

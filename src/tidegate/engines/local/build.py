@@ -1,34 +1,30 @@
-"""How others get an in-process engine: one set of workers for all that a process builds."""
+"""The in-process engine as scenarios and sessions ask for it: one set of workers for all engines of a process."""
 
-from collections.abc import Mapping
 from functools import cache
 
-from tidegate.connectors.protocols import SourceReader
 from tidegate.engines.embedded.queries import Workers
-from tidegate.engines.engine import BATCH_ROWS, Surroundings
+from tidegate.engines.engine import Surroundings
+from tidegate.engines.inputs import BY_HAND, Inputs, polled
 from tidegate.engines.local.engine import LocalEngine
-from tidegate.engines.subject import Build, BuildReading
+from tidegate.engines.subject import Build
 from tidegate.plan.script import Program
 
-_workers = cache(Workers)
+
+@cache
+def shared_workers() -> Workers:
+    """The cores of this process."""
+    return Workers()
 
 
-def local_build() -> Build:
-    """Builds engines that are driven by hand."""
+def local_build(inputs: Inputs = BY_HAND) -> Build:
+    """Makes engines that are driven by hand, or that read their sources."""
 
     def build(program: Program, around: Surroundings) -> LocalEngine:
-        return LocalEngine(program, around, workers=_workers())
+        return LocalEngine(program, around, inputs, workers=shared_workers())
 
     return build
 
 
-def local_run(*, batch_rows: int | None = None) -> BuildReading:
-    """Builds engines that read their sources, about so many rows in an epoch."""
-
-    def build(
-        program: Program, around: Surroundings, readers: Mapping[str, SourceReader]
-    ) -> LocalEngine:
-        rows = batch_rows or BATCH_ROWS
-        return LocalEngine(program, around, workers=_workers(), readers=readers, batch_rows=rows)
-
-    return build
+def local_run(*, bounded: bool | None = None, batch_rows: int | None = None) -> Build:
+    """Makes engines that read their sources. `bounded` True reads what is there now, False waits for more."""
+    return local_build(polled(bounded=bounded, batch_rows=batch_rows))
