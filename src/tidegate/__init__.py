@@ -31,6 +31,7 @@ def connect(  # noqa: PLR0913  # a facade: every argument has a name and a defau
     engine: str = "local",
     clock: "Clock | None" = None,
     bounded: bool | None = None,
+    batch_rows: int | None = None,
     reset_state: bool = False,
     callbacks: "Mapping[str, Callback] | None" = None,
     aggregates: Mapping[str, type[Any] | object] | None = None,
@@ -42,20 +43,22 @@ def connect(  # noqa: PLR0913  # a facade: every argument has a name and a defau
     `config` is a file, or a mapping written like one; `tidegate.toml` here if it is not given. `checkpoint` is a
     directory or URI that keeps state: a session with the same streams goes on where the last one was, `reset_state`
     starts over. `clock` is a settable one for tests. `bounded` True reads of sources what is there now, False waits for
-    more; by default each source does what it is declared to do. `callbacks` are functions by the name of their sink,
-    `aggregates` classes by the name that queries call. `master` and `conf` are for `engine="spark"`.
+    more; by default each source does what it is declared to do. An epoch takes about `batch_rows` rows. `callbacks` are
+    functions by the name of their sink, `aggregates` classes by the name that queries call. `master` and `conf` are for
+    `engine="spark"`.
     """
     from tidegate.session.choice import need_engine
 
     need_engine(engine)
     from tidegate.engines.clock import WallClock
-    from tidegate.session.choice import run_build
+    from tidegate.session.choice import Running, run_build
     from tidegate.session.opening import Way
     from tidegate.session.session import Session, settings_from
 
     settings = settings_from(config)
+    running = Running(bounded=bounded, batch_rows=batch_rows, master=master, conf=conf or {})
     way = Way(
-        build=run_build(engine, bounded=bounded, master=master, conf=conf, settings=settings),
+        build=run_build(engine, running, settings),
         clock=clock or WallClock(),
         checkpoint=checkpoint,
         reset=reset_state,

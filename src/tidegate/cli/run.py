@@ -11,7 +11,7 @@ from tidegate.cli.messages import show_errors
 from tidegate.cli.overrides import define_option, pairs, settings_with
 from tidegate.cli.scripts import chosen_files, config_option, read_source, sql_option
 from tidegate.plan.settings import Settings
-from tidegate.session.choice import DEFAULT_ENGINE, ENGINES, LOCAL, need_engine
+from tidegate.session.choice import DEFAULT_ENGINE, ENGINES, LOCAL, Running, need_engine
 from tidegate.sql.source import SourceText
 
 _FORMS = ("table", "csv", "json", "jsonl", "markdown", "arrow")
@@ -46,6 +46,12 @@ Examples:
     help="Read what is there now and end; or wait for more. As declared, if not given.",
 )
 @click.option(
+    "--batch-rows",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="About how many rows an epoch takes at most.",
+)
+@click.option(
     "-o",
     "--output",
     "form",
@@ -65,13 +71,15 @@ def command(  # noqa: PLR0913  # one argument per option
     checkpoint: str | None,
     reset_state: bool,
     bounded: bool | None,
+    batch_rows: int | None,
     form: str | None,
     quiet: bool,
 ) -> None:
     """Run a pipeline: sources, streams and sinks of a file. Rows of a SELECT are printed, status goes to stderr.
 
     Where all sources end, everything that is open is emitted, and what became of every row is summed up. The first
-    Ctrl-C stops between two epochs; with a checkpoint, the same command goes on from there.
+    Ctrl-C stops between two epochs; with a checkpoint, the same command goes on from there. Exits with 0 when it has
+    ended or was stopped, with 130 when --bounded was stopped before its end.
     """
     if reset_state and checkpoint is None:
         raise click.UsageError("--reset-state needs --checkpoint")
@@ -89,11 +97,14 @@ def command(  # noqa: PLR0913  # one argument per option
 
     asked = Asked(
         engine=engine,
-        master=master,
-        conf=pairs(conf, "--conf"),
+        running=Running(
+            bounded=bounded,
+            batch_rows=batch_rows,
+            master=master,
+            conf=pairs(conf, "--conf"),
+        ),
         checkpoint=checkpoint,
         reset=reset_state,
-        bounded=bounded,
         form=form or ("table" if sys.stdout.isatty() else "jsonl"),
         quiet=quiet,
         resume=_resume_with(sys.argv[1:]),

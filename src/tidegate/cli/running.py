@@ -6,7 +6,7 @@ run that is stopped leaves open what is open.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import click
@@ -28,7 +28,7 @@ from tidegate.plan.script import Program
 from tidegate.plan.settings import Settings
 from tidegate.plan.user_aggregates import Installed
 from tidegate.session.accounts import account_of
-from tidegate.session.choice import run_build
+from tidegate.session.choice import Running, run_build
 from tidegate.session.opening import BY_HAND, Opened, Way, start
 from tidegate.session.script import execute
 from tidegate.sql.source import SourceText
@@ -39,11 +39,9 @@ class Asked:
     """The command line."""
 
     engine: str
-    master: str | None
-    conf: Mapping[str, str]
+    running: Running
     checkpoint: str | None
     reset: bool
-    bounded: bool | None
     form: str
     quiet: bool
     resume: str
@@ -96,13 +94,7 @@ class Pipeline:
             return output.printer(asked.form, schema, kind)
 
         return Way(
-            build=run_build(
-                asked.engine,
-                bounded=asked.bounded,
-                master=asked.master,
-                conf=asked.conf,
-                settings=self._settings,
-            ),
+            build=run_build(asked.engine, asked.running, self._settings),
             checkpoint=asked.checkpoint,
             reset=asked.reset,
             printer=printer,
@@ -139,7 +131,7 @@ class Pipeline:
         if not stopped:
             return 0
         self._say(self._how_to_resume(account.open_windows))
-        return INTERRUPTED if self._asked.bounded else 0
+        return INTERRUPTED if self._asked.running.bounded else 0
 
     def _how_to_resume(self, open_windows: int) -> str:
         if self._asked.checkpoint is not None:

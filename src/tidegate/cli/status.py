@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from tidegate.model.time import SECOND, format_duration, format_instant
+from tidegate.model.time import DAY, SECOND, format_duration, format_instant
 from tidegate.session.accounts import Account
 
 _ON_A_TERMINAL_S, _ELSEWHERE_S = 0.25, 5.0
@@ -24,7 +24,7 @@ class Status:
         self._every_s = _ON_A_TERMINAL_S if self._live else _ELSEWHERE_S
         self._began = self._last = time.monotonic()
         self._drawn = False
-        self._rates = Rates()
+        self._rates = Rates(self._began)
 
     def show(self, account: Callable[[], Account]) -> None:
         """The line, if it is time for it."""
@@ -56,12 +56,12 @@ class Status:
 class Rates:
     """Rows per second since the last question."""
 
-    def __init__(self) -> None:
-        self._rows, self._at = 0, 0.0
+    def __init__(self, began: float) -> None:
+        self._rows, self._at = 0, began
 
     def of(self, account: Account, now: float) -> float:
         rows = sum(account.read.values())
-        rate = (rows - self._rows) / (now - self._at) if self._at else 0.0
+        rate = (rows - self._rows) / max(now - self._at, 1e-3)
         self._rows, self._at = rows, now
         return rate
 
@@ -73,8 +73,8 @@ def line(account: Account, *, rate: float, now_us: int) -> str:
         f"{sum(account.read.values()):,} rows",
         f"{rate:,.0f} rows/s",
         *_watermark(account, now_us),
-        f"{account.open_windows:,} open windows",
-        f"{sum(account.emitted.values()):,} emitted",
+        f"open windows {account.open_windows:,}",
+        f"emitted {account.results:,}",
         *(f"{kind} {count:,}" for kind, count in sorted(account.diverted.items())),
     ]
     return " · ".join(parts)
@@ -84,9 +84,16 @@ def _watermark(account: Account, now_us: int) -> list[str]:
     at_us = account.watermark_us()
     if at_us is None:
         return []
-    behind_us = (now_us - at_us) // SECOND * SECOND
-    behind = f"{format_duration(behind_us)} behind" if behind_us >= 0 else "ahead of the clock"
-    return [f"watermark {_instant(at_us)} ({behind})"]
+    return [f"watermark {_instant(at_us)} ({_lag(now_us - at_us)})"]
+
+
+def _lag(behind_us: int) -> str:
+    """Of a replay of last year, nobody wants to know the seconds."""
+    if behind_us < 0:
+        return "ahead of the clock"
+    if behind_us >= 2 * DAY:
+        return f"{behind_us // DAY:,} days behind"
+    return f"{format_duration(behind_us // SECOND * SECOND)} behind"
 
 
 def _instant(at_us: int) -> str:

@@ -28,13 +28,14 @@ def _malformed(count: int) -> str:
 
 def _stage(stage: StageAccount) -> str:
     told = (
-        f"{_rows(stage.rows)} = {stage.aggregated:,} aggregated + {stage.filtered:,} filtered"
+        f"{_rows(stage.rows)} = {stage.aggregated:,} {'passed on' if stage.stateless else 'aggregated'}"
+        f" + {stage.filtered:,} filtered"
         f" + {stage.diverted:,} diverted{_reasons(stage.reasons)}; {stage.emitted:,} emitted"
     )
     if stage.broken:
         told += f"; {sum(stage.broken.values()):,} groups without a value{_reasons(stage.broken)}"
     if stage.open_windows:
-        told += f"; {stage.open_windows:,} windows are open"
+        told += f"; open windows: {stage.open_windows:,}"
     return told
 
 

@@ -11,6 +11,7 @@ from tidegate.plan.physical import InputKind
 from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program
 
+BATCH_ROWS = 1_000_000
 _BY_HAND = "memory"
 
 
@@ -27,13 +28,13 @@ class Inputs:
 
     readers: Mapping[str, SourceReader] = field(default_factory=dict)
     open: Callable[[Program], Mapping[str, SourceReader]] = _nothing
-    batch_rows: int = 1_000_000
+    batch_rows: int = BATCH_ROWS
 
 
 BY_HAND = Inputs()
 
 
-def polled(*, bounded: bool | None) -> Inputs:
+def polled(*, bounded: bool | None, batch_rows: int | None = None) -> Inputs:
     """Every source by its connector. `bounded` True reads what is there now, False waits for more."""
 
     def open_readers(program: Program) -> Mapping[str, SourceReader]:
@@ -43,7 +44,7 @@ def polled(*, bounded: bool | None) -> Inputs:
             if source.connector != _BY_HAND
         }
 
-    return Inputs(open=open_readers)
+    return Inputs(open=open_readers, batch_rows=batch_rows or BATCH_ROWS)
 
 
 def sources_of(program: Program) -> list[SourceDef]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidegate.engines.dataflow import RunningStage
+from tidegate.engines.dataflow import Running, RunningStage
 from tidegate.engines.engine import Engine
 from tidegate.engines.sides import REASON
 from tidegate.model.policies import AGGREGATED, FILTERED, SIDE_KIND
@@ -22,6 +22,8 @@ class StageAccount:
 
     name: str
     stream: str
+    anonymous: bool
+    stateless: bool
     aggregated: int
     filtered: int
     reasons: Mapping[str, int]
@@ -74,6 +76,12 @@ class Account:
         return {stage.stream: stage.emitted for stage in self.stages if stage.name == stage.stream}
 
     @property
+    def results(self) -> int:
+        """Rows of streams; of queries without a name only where there is nothing else, as they often show a stream."""
+        named = [one for one in self.stages if one.name == one.stream and not one.anonymous]
+        return sum(one.emitted for one in named) if named else sum(self.emitted.values())
+
+    @property
     def open_windows(self) -> int:
         return sum(stage.open_windows for stage in self.stages)
 
@@ -116,9 +124,7 @@ class Account:
 def account_of(engine: Engine) -> Account:
     totals = engine.totals
     stages = [
-        _stage(engine, stage, query.name)
-        for query in engine.dataflow.queries
-        for stage in query.stages
+        _stage(engine, stage, query) for query in engine.dataflow.queries for stage in query.stages
     ]
     return Account(
         epoch=engine.epoch,
@@ -130,12 +136,14 @@ def account_of(engine: Engine) -> Account:
     )
 
 
-def _stage(engine: Engine, running: RunningStage, stream: str) -> StageAccount:
+def _stage(engine: Engine, running: RunningStage, query: Running) -> StageAccount:
     name, totals, operator = running.stage.name, engine.totals, running.operator
     codes = totals.rows_by_code.get(name, Counter())
     return StageAccount(
         name=name,
-        stream=stream,
+        stream=query.name,
+        anonymous=query.anonymous,
+        stateless=operator is None,
         aggregated=codes[AGGREGATED],
         filtered=codes[FILTERED],
         reasons=_by_reason(codes),

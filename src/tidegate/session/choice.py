@@ -5,6 +5,7 @@ anything is loaded, with the extra of the package that brings it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -44,25 +45,34 @@ def need_engine(engine: str) -> None:
     need(_LIBRARIES[engine], extra=engine)
 
 
-def run_build(
-    engine: str,
-    *,
-    bounded: bool | None,
-    master: str | None,
-    conf: Mapping[str, str] | None,
-    settings: "Settings",
-) -> "Build":
-    """What makes engines of that name, which read their sources. `master` and `conf` are Spark's."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """How an engine reads its sources: how far, and about how many rows in an epoch. `master`, `conf` are Spark's."""
+
+    bounded: bool | None = None
+    batch_rows: int | None = None
+    master: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+def run_build(engine: str, running: Running, settings: "Settings") -> "Build":
+    """What makes engines of that name, which read their sources. The command line beats the settings."""
     need_engine(engine)
     if engine == LOCAL:
-        if master is not None or conf:
+        if running.master is not None or running.conf:
             raise errors.option_of_other_engine(name="master, conf", engine=SPARK)
         from tidegate.engines.local.build import local_run
 
-        return local_run(bounded=bounded)
-    make = import_module("tidegate.engines.spark.build").spark_run
-    made: Build = make(bounded=bounded, master=master, conf=conf or {}, settings=settings)
-    return made
+        return local_run(bounded=running.bounded, batch_rows=running.batch_rows)
+    from tidegate.engines.spark.build import spark_run
+
+    return spark_run(
+        bounded=running.bounded,
+        master=running.master,
+        conf=running.conf,
+        settings=settings,
+        batch_rows=running.batch_rows,
+    )
 
 
 def build_of(engine: str) -> "Build":

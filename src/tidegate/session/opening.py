@@ -34,10 +34,10 @@ BY_HAND = "memory"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How programs are run. `build` makes the engine; `callbacks` are functions by the name of their sink.
+    """How programs are run. `build` makes the engine.
 
-    `printers` are sinks that no statement defines, by the name of their stream; `anonymous`: queries without a name
-    are part of what a checkpoint belongs to.
+    `callbacks` are functions by the name of their sink. `printer` makes sinks for queries without a name; `anonymous`:
+    such queries are part of what a checkpoint belongs to.
     """
 
     build: Build

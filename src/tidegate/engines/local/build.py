@@ -25,6 +25,6 @@ def local_build(inputs: Inputs = BY_HAND) -> Build:
     return build
 
 
-def local_run(*, bounded: bool | None = None) -> Build:
+def local_run(*, bounded: bool | None = None, batch_rows: int | None = None) -> Build:
     """Makes engines that read their sources. `bounded` True reads what is there now, False waits for more."""
-    return local_build(polled(bounded=bounded))
+    return local_build(polled(bounded=bounded, batch_rows=batch_rows))

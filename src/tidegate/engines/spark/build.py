@@ -38,6 +38,7 @@ def spark_run(
     master: str | None,
     conf: Mapping[str, str],
     settings: Settings,
+    batch_rows: int | None = None,
 ) -> Build:
     """Builds engines that read their sources. `bounded` True reads what is there now, False waits for more.
 
@@ -47,6 +48,6 @@ def spark_run(
     def option(name: str) -> str:
         return str(settings.spark.get(name, SPARK_OPTIONS[name].default))
 
-    inputs = polled(bounded=bounded)
+    inputs = polled(bounded=bounded, batch_rows=batch_rows)
     chosen = master or option("master")
     return spark_build(chosen, inputs=inputs, profile=option("profile"), conf=conf)
