@@ -49,17 +49,20 @@ def over(frame: str, aggregates: str) -> str:
 SLIDING = {
     "over": f"SELECT v, {over(BACK, FOLDED)} FROM ev",
     "over, ahead": f"SELECT v, {over(AHEAD, FOLDED)} FROM ev ALLOWED LATENESS INTERVAL '1' SECOND",
-    "over, pieces": f"SELECT v, SUM(d) OVER {BACK} AS sd, STDDEV_POP(x) OVER {BACK} AS dev, FIRST_VALUE(k) OVER {AHEAD} AS f, "
-    f"MAX(k) OVER {AHEAD} AS mk, MIN_BY(x, v) OVER {BACK} AS b FROM ev",
-    "over, two frames": f"SELECT k, SUM(v) OVER {BACK} AS s, SUM(v) OVER {AHEAD} AS t, MAX(x) OVER {AHEAD} AS m FROM ev WHERE v <> 3",
+    "over, pieces": f"SELECT v, SUM(d) OVER {BACK} AS sd, STDDEV_POP(x) OVER {BACK} AS dev, "
+    f"FIRST_VALUE(k) OVER {AHEAD} AS f, MAX(k) OVER {AHEAD} AS mk, MIN_BY(x, v) OVER {BACK} AS b FROM ev",
+    "over, two frames": f"SELECT k, SUM(v) OVER {BACK} AS s, SUM(v) OVER {AHEAD} AS t, MAX(x) OVER {AHEAD} AS m "
+    "FROM ev WHERE v <> 3",
     "over, at once": f"SELECT v, {over(BACK, FOLDED)} FROM ev EMIT ON UPDATE",
     "over, at once, ahead": f"SELECT v, {over(AHEAD, FOLDED)} FROM ev EMIT ON UPDATE",
-    "whole": f"SELECT {FOLDED}, {SHARED}, window_start, window_end, window_time FROM ev GROUP BY slidingwindow('ss', 3)",
+    "whole": f"SELECT {FOLDED}, {SHARED}, window_start, window_end, window_time FROM ev "
+    "GROUP BY slidingwindow('ss', 3)",
     "whole, final": f"SELECT {FOLDED}, window_time FROM ev GROUP BY slidingwindow('ss', 2, 1) EMIT FINAL",
     "whole, listed": f"SELECT {LISTED}, window_time FROM ev GROUP BY slidingwindow('ss', 3)",
     "groups": f"SELECT k, {FOLDED}, window_time FROM ev GROUP BY slidingwindow('ss', 3), k HAVING COUNT(*) <> 2",
     "groups, at once": f"SELECT k, {SHARED}, {LISTED} FROM ev GROUP BY slidingwindow('ss', 2, 1), k EMIT ON UPDATE",
-    "groups, first": "SELECT k, SUM(v) AS s, window_time FROM ev GROUP BY slidingwindow('ss', 3), k ORDER BY s DESC, k LIMIT 1",
+    "groups, first": "SELECT k, SUM(v) AS s, window_time FROM ev GROUP BY slidingwindow('ss', 3), k "
+    "ORDER BY s DESC, k LIMIT 1",
     "rows": "SELECT k, v, window_time FROM ev WHERE ok GROUP BY slidingwindow('ss', 2)",
     "on the clock": f"SELECT k, {FOLDED} FROM ev GROUP BY slidingwindow('ss', 3), k WITH (time = 'processing')",
 }
