@@ -4,8 +4,8 @@ In: a `Sight`, the rows that some triggers can see, ordered by time and arrival.
 frame. Decided here: that a frame is a run. Rows are ordered by partition and then as they were, so the rows of one
 partition between two instants stand together, and both ends are found by search over one number, of partition and time.
 
-Fused, all frames are ranges over the same arrays (`ranges.py`), and cost the same however long they are. Buffered, the
-rows of each frame are gathered on their own. Both give the same partials.
+Fused, all frames are ranges over the same arrays (`ranges.py`) or pieces (`sharing.py`), and cost the same, or nearly,
+however long they are. Buffered, the rows of each frame are gathered on their own. Both give the same partials.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,11 @@ import pyarrow as pa
 
 from tidegate.kernel.arrow import Integers, Mask, Numbers, array_of, arrow_type, conform, numbers
 from tidegate.kernel.dense import fold_of, read_numbers
-from tidegate.kernel.gathering import Input, gathered, is_folded
+from tidegate.kernel.gathering import Input, gathered, is_folded, single_partials
 from tidegate.kernel.hashing import hash_rows
 from tidegate.kernel.index import KeyIndex
 from tidegate.kernel.ranges import folded, sums
+from tidegate.kernel.sharing import combined
 from tidegate.kernel.windowed import Runs, lengths_of, members, pieces
 from tidegate.model.expressions import Field
 from tidegate.model.partials import Merge
@@ -170,11 +171,29 @@ def by_slot(slots: Integers) -> Integers:
 def framed(sight: Sight, frame: Frame, *, fused: bool) -> list[pa.Array]:
     """The partials of each trigger's frame, input by input."""
     ordered = sight.ordered(frame)
-    if fused and len(ordered.runs) == 1 and all(is_folded(one.spec) for one in frame.inputs):
-        made = [_ranged(sight.rows, one, ordered) for one in frame.inputs]
+    if fused:
+        made = _shared(sight.rows, frame.inputs, ordered)
     else:
         made = _each(sight.rows, frame.inputs, ordered.runs)
     return [ordered.in_order(array) for array in made]
+
+
+def _shared(rows: pa.RecordBatch, inputs: Sequence[Input], ordered: Ordered) -> list[pa.Array]:
+    """What frames have in common is combined once."""
+    made = {
+        number: _ranged(rows, one, ordered)
+        for number, one in enumerate(inputs)
+        if is_folded(one.spec)
+    }
+    if len(made) < len(inputs):
+        (run,) = ordered.runs
+        singles = single_partials(rows, inputs)
+        if ordered.places is not None:
+            singles = singles.take(pa.array(ordered.places))
+        table = combined(singles, [one.spec for one in inputs], run.first, run.end)
+        for number in range(len(inputs)):
+            made.setdefault(number, table.column(f"$p{number}"))
+    return [made[number] for number in range(len(inputs))]
 
 
 def _ranged(rows: pa.RecordBatch, one: Input, ordered: Ordered) -> pa.Array:

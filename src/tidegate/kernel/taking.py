@@ -48,17 +48,17 @@ def taken(
         _see(codes, times, _stamped(batch), latest_us, arrived)
         if not good:
             continue
-        fit = batch
+        rest = [conform(batch.column(column.name), column.type) for column in columns]
         if good < batch.num_rows:
             there = np.flatnonzero(codes == AGGREGATED)
-            fit, times = batch.take(pa.array(there)), _picked(times, there)
+            times = _picked(times, there)
+            rest = [array.take(pa.array(there)) for array in rest]
         arrival = np.arange(first_number, first_number + good)
         first_number += good
         own = [
             array_of(times.values, times.valid, pa.int64()),
             array_of(arrival, None, pa.int64()),
         ]
-        rest = [conform(fit.column(column.name), column.type) for column in columns]
         parts.append(pa.RecordBatch.from_arrays([*own, *rest], names=parts[0].schema.names))
     return (parts[-1] if len(parts) < 3 else pa.concat_batches(parts)), arrived
 

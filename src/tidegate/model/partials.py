@@ -133,7 +133,7 @@ def row_inputs(spec: PartialSpec, place: int) -> tuple[Field, ...]:
         case PartialOp.COLLECT | PartialOp.COLLECT_SET if len(spec.args) > 1:
             values = (Field(f"{name}_{n}", arg.type) for n, arg in enumerate(spec.args))
             return (Field(name, Scalar.BOOLEAN), *values)
-        case PartialOp.COLLECT | PartialOp.COLLECT_SET:
+        case PartialOp.COLLECT | PartialOp.COLLECT_SET | PartialOp.SUM:
             return (Field(name, spec.args[0].type),)
         case _:
             return (Field(name, spec.type),)

@@ -12,6 +12,7 @@ from tidegate.model.expressions import (
     Case,
     Cast,
     Expr,
+    Field,
     Literal,
     Named,
     all_of,
@@ -85,6 +86,18 @@ def read_whole(stage: Stage) -> frozenset[str]:
     if isinstance(stage.window, Conditional):
         read |= fields_of(stage.window.open, stage.window.close)
     return frozenset(read)
+
+
+def row_columns(stage: Stage) -> tuple[Field, ...]:
+    """All columns in which a row of the stage crosses whole, besides its time."""
+    columns = tuple(Field(named.name, named.expr.type) for named in stage.branches[0].columns)
+    if not has_inputs(stage):
+        return columns
+    whole = read_whole(stage)
+    brought = (
+        column for place, spec in enumerate(stage.partials) for column in row_inputs(spec, place)
+    )
+    return (*(column for column in columns if column.name in whole), *brought)
 
 
 def has_inputs(stage: Stage) -> bool:
