@@ -60,10 +60,11 @@ class Session:
             self._refuse_closed()
             heard = execute(SourceText(text, name), self._program, engine=self._engine)
             self._take_over(heard)
+            selected = heard.selected
+            answer = self.subscribe(selected) if selected else heard.answers[-1]
             for inserted in heard.inserts:
                 self._insert_constants(inserted)
-            selected = heard.selected
-            return self.subscribe(selected) if selected else heard.answers[-1]
+            return answer
 
     def _take_over(self, heard: Heard) -> None:
         if self._engine is not None and heard.changes:
