@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
 import pyarrow as pa
 
 from tidegate.engines.executor import Executor, Rows
@@ -166,7 +165,9 @@ def hand_on(made: Made) -> Fed:
 
 
 def _timed(emitted: Emitted) -> pa.RecordBatch:
-    ends = numbers(emitted.units.column("$window_end"))
-    values = np.where(ends.valid, ends.values, 0) if ends.valid is not None else ends.values
-    times = array_of(values - 1, ends.valid, _INSTANT)
+    """With the last instant of their window, or what the window itself says its time is."""
+    told = "$window_time" in emitted.units.schema.names
+    found = numbers(emitted.units.column("$window_time" if told else "$window_end"))
+    values = found.filled(0) - (0 if told else 1)
+    times = array_of(values, found.valid, _INSTANT)
     return emitted.rows.append_column(UPSTREAM_TIME.name, times)

@@ -103,11 +103,11 @@ def aggregates(draw: st.DrawFn) -> str:
                 f"LAST_VALUE({other})",
                 f"MIN_BY({other}, {sort})",
                 f"MAX_BY({other}, {sort})",
-                f"VAR_POP({distinct}{number})",
-                f"STDDEV_SAMP({number})",
-                f"COVAR_POP({number}, i)",
-                f"COVAR_SAMP(x, {number})",
-                f"STDDEV_POP({number})",
+                f"VAR_POP({distinct}x)",
+                "STDDEV_SAMP(x)",
+                "COVAR_POP(x * 2, i % 3)",
+                "COVAR_SAMP(x, i % 2)",
+                "STDDEV_POP(x * 2)",
                 f"BOOL_AND({distinct}b)",
                 "BOOL_OR(b)",
                 "BIT_AND(v)",
@@ -176,6 +176,9 @@ MODES = (
 )
 
 
+OPTIONS = ("", "", "", " WITH (session_gap = 'inclusive')", " WITH (allowed_lateness = '2s')")
+
+
 @st.composite
 def windowed(draw: st.DrawFn, source: str) -> str:
     """A query with a window and aggregates."""
@@ -192,7 +195,7 @@ def windowed(draw: st.DrawFn, source: str) -> str:
         by = draw(st.sampled_from(["SUM(v)", "COUNT(*)", "MAX(w)", "MIN(x)"]))
         query += f" ORDER BY {by}{down}{rest} LIMIT {draw(st.integers(1, 2))}"
     query += draw(st.sampled_from(["", "", " ALLOWED LATENESS INTERVAL '5' SECOND"]))
-    return query + draw(st.sampled_from(MODES))
+    return query + draw(st.sampled_from(MODES)) + draw(st.sampled_from(OPTIONS))
 
 
 @st.composite
@@ -243,15 +246,18 @@ def texts(draw: st.DrawFn) -> Text:
     """A script of a source or two, and one query or a cascade of two."""
     kind = draw(st.sampled_from(["windowed"] * 5 + ["groups", "rows", "cascade"]))
     source, names, joins = draw(reads(several=kind != "rows"))
+    on_the_clock = kind != "cascade" and len(names) == 1 and draw(st.integers(0, 9)) == 0
     match kind:
         case "windowed":
-            queries = [draw(windowed(source))]
+            queries = [draw(windowed(source)), *draw(st.lists(windowed(source), max_size=1))]
         case "groups":
             queries = [draw(groups_alone(source))]
         case "rows":
             queries = [draw(whole_rows(source))]
         case _:
             queries = draw(cascades(source))
+    if on_the_clock:
+        queries = [query.replace("(ts, ", "(p, ") for query in queries]
     streams = ("out",) if len(queries) == 1 else ("a", "out")
     used = "\n".join((source, *queries))
     columns = ", ".join(("ts", *(column for column in COLUMNS if column in _words(used))))
@@ -269,6 +275,8 @@ def texts(draw: st.DrawFn) -> Text:
 def sources(draw: st.DrawFn, name: str, used: str) -> str:
     """A source with the columns that are used."""
     columns = [f"{column} {kind}" for column, kind in COLUMNS.items() if column in _words(used)]
+    if "(p, " in used:
+        columns.append("p AS PROCTIME()")
     lag = draw(st.sampled_from(["", " AS ts - INTERVAL '2' SECOND", " AS ts"]))
     options = draw(
         st.sampled_from(
