@@ -96,6 +96,7 @@ def test_bars_in_markdown_and_heads_in_csv(tidegate: Tidegate) -> None:
     assert '| x\\|"y |\n' in run(tidegate, query, "-o", "markdown").out
 
 
+@pytest.mark.thorough
 def test_arrow_is_for_other_programs() -> None:
     Path("q.sql").write_text(SOURCE + "SELECT k, v FROM ev WHERE v > 1;")
     ran = subprocess.run(
@@ -213,6 +214,17 @@ def test_routes_that_lead_nowhere(tidegate: Tidegate, sink: str, code: str) -> N
     assert ran.code in (1, 2)
 
 
+def test_rows_without_a_time_get_the_clocks_and_one_warning(tidegate: Tidegate) -> None:
+    source = "CREATE SOURCE m (k VARCHAR, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+    inserts = "INSERT INTO m VALUES ('a', NULL); INSERT INTO m VALUES ('b', NULL);"
+    window = "GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)"
+    query = f"CREATE STREAM o AS SELECT COUNT(*) AS n FROM m {window}"
+    options = " WITH (on_missing_event_time = 'fallback')"
+    ran = tidegate("run", "-e", source + inserts + query + options)
+    assert ran.err.count("warning: rows of o have no event time, and get the clock's") == 1
+    assert "stamped by the clock: 2" in ran.err
+
+
 # The command line
 
 
@@ -306,6 +318,7 @@ def test_a_checkpoint_of_another_plan_is_refused(tidegate: Tidegate) -> None:
     assert "TG-5003" in ran.err
 
 
+@pytest.mark.thorough
 def test_constants_are_not_inserted_again(tidegate: Tidegate) -> None:
     """A run that died behind its first INSERT goes on with the second."""
     definitions = "CREATE SOURCE m (v BIGINT);CREATE STREAM o AS SELECT SUM(v) AS s FROM m;"
@@ -344,6 +357,7 @@ def wait_for(condition: object, process: subprocess.Popen[str]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_between_epochs_and_says_how_to_go_on(number: signal.Signals) -> None:
     sink = "CREATE SINK o FROM sums WITH (connector = 'file', path = 'out', format = 'json');"
@@ -363,6 +377,7 @@ def test_a_signal_stops_between_epochs_and_says_how_to_go_on(number: signal.Sign
     assert sorted((str(row["k"]), row["s"]) for row in written("out")) == [("a", 10), ("b", 4)]
 
 
+@pytest.mark.thorough
 def test_a_run_without_a_checkpoint_says_what_is_lost() -> None:
     Path("q.sql").write_text(SOURCE + SUMS + "SELECT k FROM sums")
     process = start("q.sql", "--follow")
@@ -374,6 +389,7 @@ def test_a_run_without_a_checkpoint_says_what_is_lost() -> None:
     assert "nothing was kept, and 1 open windows were not emitted; with --checkpoint DIR" in err
 
 
+@pytest.mark.thorough
 def test_a_second_signal_aborts() -> None:
     code = """
 import os, signal, sys, time
@@ -396,6 +412,7 @@ main()
     assert ran.stderr.endswith("once more to abort\n\naborted\n")
 
 
+@pytest.mark.thorough
 def test_a_reader_that_goes_away_ends_the_run() -> None:
     Path("q.sql").write_text(
         "CREATE SOURCE g (k VARCHAR) WITH (connector = 'generator', rate = '1000/s'); SELECT k FROM g"
@@ -477,6 +494,7 @@ def kill_at_work(process: subprocess.Popen[str], *, after_s: float) -> int:
     return process.returncode
 
 
+@pytest.mark.thorough
 def test_kill_and_resume_gives_what_an_undisturbed_run_gives() -> None:
     undisturbed_and_killed(3)
 

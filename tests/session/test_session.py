@@ -377,6 +377,27 @@ def test_explain_analyze_says_what_was_measured(session: Session) -> None:
     assert "open_windows=1" in told
 
 
+def test_explain_analyze_runs_what_is_not_running(tmp_path: Path) -> None:
+    """By itself: no sink sees a row of it, and the session's own run begins with the first row."""
+    place = files(tmp_path / "in", "a,1,1000\na,2,2000\n", "b,5,12000\n")
+    out = tmp_path / "out"
+    with tidegate.connect({}) as session:
+        session.sql(SOURCE.replace(";", f" {place};") + SUMS)
+        session.sql(f"CREATE SINK o FROM sums WITH (connector = 'file', path = '{out}')")
+        told = session.explain("sums", level="analyze")
+        assert "sums: rows=3 aggregated=3 filtered=0 diverted=0 emitted=2 ms=" in told
+        select = "EXPLAIN ANALYZE SELECT SUM(s) AS s FROM sums GROUP BY TUMBLE(window_time, INTERVAL '1' MINUTE)"
+        assert "explained: rows=2 aggregated=2" in str(session.sql(select))
+        assert not out.exists()
+        assert session.metrics() == {}
+
+
+def test_explain_analyze_has_the_rows_of_the_same_text(session: Session) -> None:
+    insert = "INSERT INTO ev VALUES ('a', 1, TIMESTAMP '1970-01-01 00:00:01');"
+    told = str(session.sql(insert + "EXPLAIN ANALYZE SELECT k FROM ev WHERE v > 1"))
+    assert "explained: rows=1 aggregated=0 filtered=1" in told
+
+
 def test_set_holds_for_what_follows(session: Session) -> None:
     session.sql("SET allowed_lateness = '5s'; " + SUMS)
     assert "lateness=5s" in session.explain("sums", level="logical")
