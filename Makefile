@@ -17,7 +17,7 @@ setup: ## create or refresh .venv (and a Java in it, if the machine has none)
 	@$(PYTHON) tools/devenv.py
 
 demo: setup ## explain an example, and run it
-	$(PY) -m tidegate explain examples/vwap.sql --logical
+	$(PY) -m tidegate explain examples/vwap.sql --stream vwap --logical
 	$(PY) -m tidegate run examples/vwap.sql -o table
 
 lint: setup

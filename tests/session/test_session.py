@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -56,9 +57,11 @@ def sums(rows: tidegate.session.answers.Rows) -> list[tuple[Any, Any]]:
         {"k": ["a", "a"], "v": [1, 2], "ts": [1_000, 2_000]},
         pa.table({"ts": pa.array([1_000, 2_000], pa.timestamp("ms")), "v": [1, 2], "k": ["a", "a"]}),
         pa.RecordBatch.from_pydict({"k": ["a", "a"], "v": pa.array([1, 2], pa.int8()), "ts": [1_000, 2_000]}),
+        pl.DataFrame({"k": ["a", "a"], "v": [1, 2], "ts": [datetime(1970, 1, 1, 0, 0, s, tzinfo=UTC) for s in (1, 2)]}),
+        pl.DataFrame({"k": pl.Series(["a", "a"], dtype=pl.Categorical), "v": [1, 2], "ts": [1_000, 2_000]}),
         pd.DataFrame({"k": ["a", "a"], "v": [1, 2], "ts": pd.to_datetime([1, 2], unit="s")}, index=[7, 8]),
     ],
-    ids=["dicts", "columns", "table", "batch", "pandas"],
+    ids=["dicts", "columns", "table", "batch", "polars", "categories", "pandas"],
 )  # fmt: skip
 def test_rows_come_in_many_shapes(session: Session, rows: Any) -> None:
     session.sql(SUMS)
@@ -234,6 +237,7 @@ def test_a_table_has_the_newest_row_of_each_group(session: Session) -> None:
     session.insert("ev", [event("a", 5, 1)])
     table = session.table("now")
     assert sorted(table.fetchall()) == [("a", 6), ("b", 2)]
+    assert dict(table.pl().sort("k").iter_rows()) == {"a": 6, "b": 2}
     assert table.df().set_index("k")["s"].to_dict() == {"a": 6, "b": 2}
     assert table.arrow().column_names == ["k", "s"]
     assert len(table) == 2
