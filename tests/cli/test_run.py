@@ -157,6 +157,14 @@ def test_everything_open_is_emitted_and_every_row_accounted_for(tidegate: Tidega
     assert ran.err.startswith("done after ")
 
 
+def test_files_of_an_earlier_run_are_pointed_out(tidegate: Tidegate) -> None:
+    sink = "CREATE SINK o FROM sums WITH (connector = 'file', path = 'out', format = 'json');"
+    warning = "warning: out holds files of an earlier run; this one begins anew"
+    assert warning not in run(tidegate, SOURCE + SUMS + sink).err
+    assert warning in run(tidegate, SOURCE + SUMS + sink, "--checkpoint", "state").err
+    assert warning not in run(tidegate, SOURCE + SUMS + sink, "--checkpoint", "state").err
+
+
 def test_quiet_says_nothing(tidegate: Tidegate) -> None:
     assert run(tidegate, SOURCE + SUMS, "-q").err == ""
 

@@ -7,6 +7,7 @@ emitted. A run that is stopped leaves open what is open.
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import click
 
@@ -19,7 +20,7 @@ from tidegate.engines.epochs import Listener
 from tidegate.engines.inputs import sources_of
 from tidegate.model.policies import StreamKind
 from tidegate.model.schema import Schema
-from tidegate.plan.catalog import Catalog
+from tidegate.plan.catalog import Catalog, SinkDef
 from tidegate.plan.inserts import InsertedRows
 from tidegate.plan.script import NamedQuery, Program
 from tidegate.plan.settings import Settings
@@ -84,6 +85,7 @@ class Pipeline:
             engine, opened = start(program, way, listener)
             try:
                 self._warn(program, inserts, opened)
+                self._warn_of_leftovers(program, engine)
                 return self._drive(engine, program, inserts, status)
             finally:
                 status.clear()
@@ -164,6 +166,20 @@ class Pipeline:
                 f"warning: {what} are only counted: there is no sink {name}; "
                 f"CREATE SINK {name} WITH (connector = 'file', path = '{name}') keeps them"
             )
+
+    def _warn_of_leftovers(self, program: Program, engine: Engine) -> None:
+        """A run that begins anew replaces, epoch by epoch, what an earlier one wrote; the rest of it stays."""
+        for sink in program.catalog.all_of("sink"):
+            if engine.epoch < 0 and isinstance(sink, SinkDef) and _has_parts(sink):
+                self._say(
+                    f"warning: {sink.options['path']} holds files of an earlier run; this one begins anew, "
+                    "and what it does not write over stays"
+                )
+
+
+def _has_parts(sink: SinkDef) -> bool:
+    place = Path(str(sink.options.get("path", "")))
+    return sink.connector == "file" and place.is_dir() and any(place.glob("part-*"))
 
 
 def _takes_rows(definition: object) -> bool:
