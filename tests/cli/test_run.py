@@ -134,6 +134,12 @@ def test_statements_that_look_are_answered(tidegate: Tidegate) -> None:
     assert "Plan explained plan_id=" in ran.out
 
 
+def test_what_is_asked_beside_a_select_does_not_spoil_its_form(tidegate: Tidegate) -> None:
+    ran = run(tidegate, SOURCE + "SHOW SOURCES; SELECT k FROM ev WHERE v > 5", "-o", "csv")
+    assert ran.out == '"k"\n"a"\n'
+    assert "ev   | file\n" in ran.err
+
+
 # What becomes of every row
 
 

@@ -27,6 +27,7 @@ from tidegate.plan.settings import Settings
 from tidegate.plan.user_aggregates import Installed
 from tidegate.session.accounts import Account, account_of
 from tidegate.session.analysis import insert_constants, measured
+from tidegate.session.answers import Result
 from tidegate.session.choice import Running, run_build
 from tidegate.session.opening import BY_HAND, Opened, Way, start
 from tidegate.session.script import execute
@@ -64,16 +65,24 @@ class Pipeline:
             return measured(query, program, way.build_bounded or way.build)
 
         heard = execute(self._source, before, measure=measure)
-        for answer in heard.answers:
-            if answer.text is not None:
-                click.echo(answer.text)
-            elif not answer.is_status:
-                output.print_table(self._asked.form, answer.arrow())
         program = heard.program
+        self._answer(heard.answers, alone=not any(query.anonymous for query in program.queries))
         if not program.queries and not any(map(_takes_rows, program.catalog.all_of("sink"))):
             return 0
         _refuse_form(program, self._asked.form)
         return self._run(program, heard.inserts, way)
+
+    def _answer(self, answers: Sequence[Result], *, alone: bool) -> None:
+        """Of SHOW and its like; not in between rows of a query whose form is for those alone."""
+        form = self._asked.form
+        aside = not alone and form in output.FOR_ONE_QUERY
+        for answer in answers:
+            if answer.is_status:
+                continue
+            if answer.text is not None or aside:
+                click.echo(str(answer), err=aside)
+            else:
+                output.print_table(form, answer.arrow())
 
     def _run(self, program: Program, inserts: Sequence[InsertedRows], way: Way) -> int:
         status = Status(sys.stderr, quiet=self._asked.quiet, now_us=way.clock.now_us)
