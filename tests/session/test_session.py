@@ -370,6 +370,9 @@ def test_explain_in_its_forms(session: Session) -> None:
     assert str(session.sql("EXPLAIN sums")).startswith("Plan sums plan_id=")
     assert str(session.sql("EXPLAIN FORMAT JSON SELECT k FROM ev")).startswith("{")
     assert session.explain("sums", level="logical") == str(session.sql("EXPLAIN LOGICAL sums"))
+    assert session.explain("SELECT k FROM ev").startswith("Plan explained plan_id=")
+    with refusal("TG-2001"):
+        session.explain("sum")
     assert session.sql("SHOW STREAMS").fetchall() == [("sums", "append", "ON WINDOW CLOSE")]
 
 

@@ -76,14 +76,19 @@ class Session:
         target = self._target(inserted.source)
         self._put(target, constant_rows(inserted, target.physical))
 
-    def explain(self, stream: str, *, level: str = "physical", form: str = "text") -> str:
-        """The plan of a stream; `level` is logical, physical or analyze, `form` is text or json."""
+    def explain(self, query: str, *, level: str = "physical", form: str = "text") -> str:
+        """The plan of a stream, or of a SELECT; `level` is logical, physical or analyze, `form` is text or json."""
         with self._lock:
-            query = self._program.query(stream)
-            if query is None:
-                raise self._unknown(stream)
-            measured = self._measure(query, self._program) if level == "analyze" else None
-            return str(explain(query, self._program, level=level, form=form, measured=measured))
+            named = self._program.query(query)
+            if named is not None:
+                return self._explained(named, level, form)
+            if len(query.split()) > 1:
+                return str(self.sql(f"EXPLAIN {level} FORMAT {form} {query}"))
+            raise self._unknown(query)
+
+    def _explained(self, query: NamedQuery, level: str, form: str) -> str:
+        measured = self._measure(query, self._program) if level == "analyze" else None
+        return str(explain(query, self._program, level=level, form=form, measured=measured))
 
     def _measure(self, query: NamedQuery, program: Program) -> Account:
         """Of a query that runs, what it did so far; any other one is run once."""
