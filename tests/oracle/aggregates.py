@@ -125,6 +125,8 @@ def _pairs(inputs: Inputs) -> list[tuple[float, float]]:
 
 
 def _codeviation(pairs: list[tuple[float, float]]) -> float:
+    if not all(map(math.isfinite, (value for pair in pairs for value in pair))):
+        return math.nan
     one = statistics.fmean(pair[0] for pair in pairs)
     other = statistics.fmean(pair[1] for pair in pairs)
     return math.fsum((left - one) * (right - other) for left, right in pairs)
@@ -139,10 +141,12 @@ def _covariance(less: int) -> Callable[[AggregateCall, Inputs], Value]:
 
 
 def _correlation(_call: AggregateCall, inputs: Inputs) -> Value:
-    """NULL without two rows, or where one side does not vary."""
+    """NULL without two rows, or where one side does not vary; NaN comes before that."""
     pairs = _pairs(inputs)
     if len(pairs) < 2:
         return None
+    if math.isnan(_codeviation(pairs)):
+        return math.nan
     left = _codeviation([(one, one) for one, _ in pairs])
     right = _codeviation([(other, other) for _, other in pairs])
     return _codeviation(pairs) / math.sqrt(left * right) if left and right else None
@@ -198,8 +202,12 @@ def _mode(_call: AggregateCall, inputs: Inputs) -> Value:
 
 
 def _in_order(call: AggregateCall, inputs: Inputs) -> list[Value]:
-    """By ORDER BY, then event time, then value."""
+    """By ORDER BY, then event time, then value. Different values have no one time, and go by value."""
     present = [given for given in inputs if given.args[0] is not None]
+    if call.distinct:
+        down = bool(call.order) and call.order[0].descending
+        values = [given.args[0] for given in present]
+        return sorted(values, key=_sortable, reverse=down)
     present.sort(key=lambda given: (given.ts_us or 0, _sortable(given.args[0])))
     ranked = ranking(present, call.order, lambda given, place: given.order[place])
     return [given.args[0] for given in ranked]

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from tests.oracle.arrivals import FILTERED, Arrival
 from tests.oracle.members import Window
 from tests.oracle.shape import Shape
-from tests.oracle.values import Value, Values, as_json
+from tests.oracle.values import Value, Values, as_json, instant
 from tidegate.model.expressions import Field
 from tidegate.model.policies import SIDE_KIND, Reason
-from tidegate.model.time import format_instant
 
 
 @dataclass
@@ -110,7 +109,7 @@ class Sides:
 
 
 def _instant(us: float | None) -> str | None:
-    return None if us is None or math.isinf(us) else format_instant(int(us))
+    return None if us is None or math.isinf(us) else instant(int(us))
 
 
 def _extent(window: Window | None) -> Values | None:

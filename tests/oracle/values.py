@@ -62,13 +62,23 @@ def ranking(
     return ranked
 
 
+def instant(us: int) -> str:
+    """RFC 3339; a number outside of the years that a date can have."""
+    try:
+        return format_instant(us)
+    except OverflowError:
+        return str(us)
+
+
 def as_json(value: Value, kind: DataType) -> Value:
     """A value as a side output writes it."""
     match kind:
         case _ if value is None:
             return None
+        case _ if isinstance(value, float) and not math.isfinite(value):
+            return str(value)  # JSON has no number for it
         case Scalar.TIMESTAMP:
-            return format_instant(value)
+            return instant(value)
         case Scalar.DATE:
             return format_instant(value * DAY)[:10]
         case Scalar.BINARY:

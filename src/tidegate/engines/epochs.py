@@ -23,13 +23,14 @@ from tidegate import errors
 from tidegate.connectors.protocols import Offset, SinkWriter
 from tidegate.engines.dataflow import Dataflow, Delivered, Running
 from tidegate.engines.executor import Executor, Rows
+from tidegate.engines.routes import Routes
 from tidegate.engines.sides import Payload
 from tidegate.engines.stage import Epoch, Made, WindowStage
 from tidegate.engines.views import as_seen
 from tidegate.kernel.operator import State
 from tidegate.model.policies import SideKind
 from tidegate.plan.script import Program
-from tidegate.state import Log, Parts, Recovered
+from tidegate.state import Identity, Log, Parts, Recovered
 
 
 def _nobody(*_: Any) -> None:
@@ -61,6 +62,8 @@ class Totals:
     rows_by_code: dict[str, Counter[int]] = field(default_factory=dict)
     broken: dict[str, Counter[int]] = field(default_factory=dict)
     stamped: Counter[str] = field(default_factory=Counter)
+    delivered: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
 
     def add(self, stage: str, made: Made) -> None:
         """Every row must have become something (semantics §8)."""
@@ -79,6 +82,8 @@ class Totals:
             "rows_by_code": {name: dict(counts) for name, counts in self.rows_by_code.items()},
             "broken": {name: dict(counts) for name, counts in self.broken.items()},
             "stamped": dict(self.stamped),
+            "delivered": dict(self.delivered),
+            "dropped": dict(self.dropped),
         }
 
     @classmethod
@@ -96,12 +101,14 @@ class Totals:
             by_code(facts["rows_by_code"]),
             by_code(facts["broken"]),
             Counter(facts["stamped"]),
+            Counter(facts["delivered"]),
+            Counter(facts["dropped"]),
         )
 
 
 @dataclass(slots=True)
 class Intent:
-    """What an epoch is going to do. `offsets` are where its ranges end; `batch` is the number that Spark gave it.
+    """What an epoch is going to do. `offsets` are where its ranges end.
 
     `rows` and `tables` are what a program handed over: there is no offset by which they could be had again.
     """
@@ -112,7 +119,6 @@ class Intent:
     watermarks: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     ended: bool = False
-    batch: int | None = None
 
     def facts(self, since_us: int) -> dict[str, Any]:
         return {
@@ -121,8 +127,7 @@ class Intent:
             "offsets": self.offsets,
             "watermarks": dict(self.watermarks),
             "ended": self.ended,
-            "batch": self.batch,
-            "replayable": self.batch is None and not self.rows and not self.tables,
+            "replayable": not self.rows and not self.tables,
         }
 
     @classmethod
@@ -132,17 +137,27 @@ class Intent:
             offsets=dict(facts["offsets"]),
             watermarks=facts["watermarks"],
             ended=facts["ended"],
-            batch=facts["batch"],
         )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
+class Told:
+    """What is known of an epoch's input, by source, once it has been read."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    malformed: Mapping[str, Sequence[Payload]] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
 class Read:
-    """What an epoch has read."""
+    """What an epoch reads. `tell` is asked when its rows have gone through all stages: some engines read them then.
+
+    `done` is called when nobody needs the rows any more.
+    """
 
     rows: Mapping[str, Rows] = field(default_factory=dict)
-    malformed: Mapping[str, Sequence[Payload]] = field(default_factory=dict)
-    counts: Mapping[str, int] = field(default_factory=dict)
+    tell: Callable[[], Told] = Told
+    done: Callable[[], None] = _nobody
 
 
 Reader = Callable[[Intent, int], Read]
@@ -166,53 +181,83 @@ class Epochs:
         sinks: Mapping[str, Sequence[SinkWriter]],
         tables: Mapping[str, pa.Table],
         listener: Listener,
+        routes: Routes | None = None,
     ) -> None:
-        self._log, self._sinks, self._listener = log, sinks, listener
+        self._log, self._sinks, self._listener, self._routes = log, sinks, listener, routes
         self._tables: dict[str, pa.Table] = dict(tables)
         self.offsets: dict[str, Offset] = {}
         self.totals = Totals()
         self.number = -1
-        self.batch: int | None = None
         self.ended = False
         self.watermarks: dict[str, int] = {}
         found = log.recover()
+        self._executor = executor
         self._since_us = self.now_us = now_us if found is None else _since_us(found)
         self.dataflow = Dataflow(program, executor, tables=self._tables, since_us=self._since_us)
         self.interrupted: Intent | None = None
         if found is not None:
             self._recover(found)
 
+    def adopt(
+        self,
+        program: Program,
+        *,
+        identity: Identity,
+        sinks: Mapping[str, Sequence[SinkWriter]],
+        tables: Mapping[str, pa.Table],
+        routes: Routes | None,
+    ) -> None:
+        """Another program from the next epoch on; queries that stay go on with their state, new ones begin empty."""
+        kept = {query.name: query for query in self.dataflow.queries}
+        held = {name: self._tables.get(name, rows) for name, rows in tables.items()}
+        dataflow = Dataflow(program, self._executor, tables=held, since_us=self.now_us, kept=kept)
+        dataflow.seconds.update(self.dataflow.seconds)
+        self._log.extend(identity)
+        self.dataflow, self._tables = dataflow, held
+        self._sinks, self._routes = sinks, routes
+        self.dataflow.use_tables(held)
+
     # An epoch
 
-    def run(self, intent: Intent, read: Reader) -> Read:
+    def run(self, intent: Intent, read: Reader) -> Told:
         """From the intent to the commit."""
         if self.ended:
             raise errors.input_has_ended()
         self._log.intend(self.number + 1, intent.facts(self._since_us))
         return self.perform(intent, read)
 
-    def perform(self, intent: Intent, read: Reader) -> Read:
+    def perform(self, intent: Intent, read: Reader) -> Told:
         """Everything after the intent."""
         number = self.number + 1
         self.interrupted = None
         got = read(intent, number)
+        try:
+            return self._perform(intent, number, got)
+        finally:
+            got.done()
+
+    def _perform(self, intent: Intent, number: int, got: Read) -> Told:
         if intent.tables:
             self._add_to_tables(intent.tables)
-        epoch = Epoch(
-            number=number, now_us=intent.now_us, ended=intent.ended, wanted=self._listener.wanted
-        )
+        wanted = self._listener.wanted | (self._routes.wanted if self._routes else frozenset())
+        epoch = Epoch(number=number, now_us=intent.now_us, ended=intent.ended, wanted=wanted)
         made = self.dataflow.step(Delivered(rows=got.rows, watermarks=intent.watermarks), epoch)
-        self._count(got, made)
+        told = got.tell()
+        self._count(told, made)
         self._deliver(number, made, got.rows)
+        payloads = _payloads(told, made)
+        self._divert(number, payloads, intent.now_us)
         self._commit(intent, number, made)
         self._seen(made)
-        self._told(got, made)
-        return got
+        heard = [one for one in payloads if one["kind"] in self._listener.wanted]
+        if heard:
+            self._listener.diverted(heard)
+        return told
 
-    def _count(self, got: Read, made: Mapping[str, Made]) -> None:
-        for name, payloads in got.malformed.items():
+    def _count(self, told: Told, made: Mapping[str, Made]) -> None:
+        for name, payloads in told.malformed.items():
             self.totals.malformed[name] += len(payloads)
-        for name, count in got.counts.items():
+        for name, count in told.counts.items():
             self.totals.read[name] += count
         for stage, done in made.items():
             self.totals.add(stage, done)
@@ -228,11 +273,17 @@ class Epochs:
             if query is not None:
                 seen = pa.Table.from_batches([as_seen(made[query.name].emitted)])
             else:
-                batches = rows.get(name, ())
-                seen = pa.Table.from_batches(batches) if batches else None
+                whole = self._executor.table(rows.get(name, ()))
+                seen = None if whole is None else _own_columns(whole)
             for sink in sinks:
                 if seen is not None:
                     sink.write(number, seen)
+
+    def _divert(self, number: int, payloads: Sequence[Payload], now_us: int) -> None:
+        if self._routes is not None:
+            done = self._routes.deliver(number, payloads, now_us=now_us)
+            self.totals.delivered.update(done.delivered)
+            self.totals.dropped.update(done.dropped)
 
     def _query(self, name: str) -> Running | None:
         return next((one for one in self.dataflow.queries if one.name.lower() == name), None)
@@ -245,20 +296,19 @@ class Epochs:
         }
         parts |= {f"{_TABLE}{name}": rows for name, rows in intent.tables.items()}
         offsets = {**self.offsets, **intent.offsets}
-        batch = self.batch if intent.batch is None else intent.batch
         facts = {
             "since_us": self._since_us,
             "clock_us": intent.now_us,
             "ended": intent.ended,
             "offsets": offsets,
-            "batch": batch,
             "stages": {stage: done.facts for stage, done in made.items() if done.facts},
+            "plans": self._plans,
             "watermarks": {stage: done.watermark_us for stage, done in made.items()},
             "totals": self.totals.facts(),
         }
         entry = self._log.write(number, 0, parts)
         self._log.commit(number, facts, [entry])
-        self.number, self.offsets, self.batch = number, offsets, batch
+        self.number, self.offsets = number, offsets
         self.now_us, self.ended = intent.now_us, intent.ended
         if self._log.wants_snapshot():
             self.checkpoint()
@@ -267,13 +317,6 @@ class Epochs:
         for stage, done in made.items():
             self.watermarks[stage] = done.watermark_us
             self._listener.made(stage, done)
-
-    def _told(self, got: Read, made: Mapping[str, Made]) -> None:
-        """Side outputs, of sources and of stages."""
-        payloads = [payload for of in got.malformed.values() for payload in of]
-        payloads += [payload for done in made.values() for payload in done.payloads]
-        if payloads:
-            self._listener.diverted(payloads)
 
     # State
 
@@ -289,7 +332,15 @@ class Epochs:
             for name, batch in state.parts.items():
                 parts[f"{stage.stage.name}/{name}"] = pa.Table.from_batches([batch])
         parts |= {f"{_TABLE}{name}": rows for name, rows in self._tables.items()}
-        self._log.snapshot(self.number, {"stages": facts}, shards=[parts])
+        self._log.snapshot(self.number, {"stages": facts, "plans": self._plans}, shards=[parts])
+
+    @property
+    def _plans(self) -> dict[str, str]:
+        """By what plan each stage runs: a stream that was replaced must not take the state of the old one."""
+        return {stage.stage.name: stage.plan_id for stage in self._windowed}
+
+    def _has_state(self, facts: Mapping[str, Any], stage: WindowStage) -> bool:
+        return bool(facts["plans"].get(stage.stage.name) == stage.plan_id)
 
     @property
     def _windowed(self) -> list[WindowStage]:
@@ -297,20 +348,17 @@ class Epochs:
 
     def _recover(self, found: Recovered) -> None:
         if found.snapshot is not None:
-            self._restore(found.snapshot.facts["stages"], found.snapshot.shards)
+            self._restore(found.snapshot.facts, found.snapshot.shards)
         for delta in found.deltas():
             self._replay(delta.facts, delta.shards)
         if found.epoch >= 0:
             self.number = found.epoch
             self.offsets = dict(found.facts["offsets"])
-            self.batch = found.facts["batch"]
             self.now_us = found.facts["clock_us"]
             self.ended = found.facts["ended"]
             self.watermarks = dict(found.facts["watermarks"])
             self.totals = Totals.of(found.facts["totals"])
-        if found.intent is not None and (
-            found.intent["replayable"] or found.intent["batch"] is not None
-        ):
+        if found.intent is not None and found.intent["replayable"]:
             self.interrupted = Intent.of(found.intent)
 
     def _restore(self, facts: Mapping[str, Any], shards: Sequence[Parts]) -> None:
@@ -320,9 +368,10 @@ class Epochs:
                 self._tables[name.removeprefix(_TABLE)] = rows
         self.dataflow.use_tables(self._tables)
         for stage in self._windowed:
-            own = _of(stage.stage.name, parts)
-            batches = {name: _one(table) for name, table in own.items()}
-            stage.restore(State(facts[stage.stage.name], batches))
+            if self._has_state(facts, stage):
+                own = _of(stage.stage.name, parts)
+                batches = {name: _one(table) for name, table in own.items()}
+                stage.restore(State(facts["stages"][stage.stage.name], batches))
 
     def _replay(self, facts: Mapping[str, Any], shards: Sequence[Parts]) -> None:
         parts: dict[str, pa.Table] = {}
@@ -336,14 +385,28 @@ class Epochs:
         if added:
             self._add_to_tables(added)
         for stage in self._windowed:
-            name = stage.stage.name
-            stage.replay(_of(name, parts), facts["stages"][name], facts["clock_us"])
+            if self._has_state(facts, stage):
+                name = stage.stage.name
+                stage.replay(_of(name, parts), facts["stages"][name], facts["clock_us"])
 
     def close(self) -> None:
         for sinks in self._sinks.values():
             for sink in sinks:
                 sink.close()
+        if self._routes is not None:
+            self._routes.close()
         self._log.close()
+
+
+def _own_columns(rows: pa.Table) -> pa.Table:
+    """Rows of a source without what a connector adds for us."""
+    return rows.select([name for name in rows.column_names if not name.startswith("$")])
+
+
+def _payloads(told: Told, made: Mapping[str, Made]) -> list[Payload]:
+    """Side outputs, of sources and of stages."""
+    payloads = [payload for of in told.malformed.values() for payload in of]
+    return payloads + [payload for done in made.values() for payload in done.payloads]
 
 
 def _since_us(found: Recovered) -> int:

@@ -41,3 +41,6 @@ class Executor(Protocol):
 
     def projection(self, stage: Stage, now_us: Callable[[], int]) -> Projection | None:
         """The stage's expressions over groups; None where there are none. `now_us` is the epoch's clock."""
+
+    def table(self, rows: Rows) -> pa.Table | None:
+        """Rows of a source whole, for a sink of their own; None if there are none."""

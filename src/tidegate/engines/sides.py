@@ -5,14 +5,14 @@ the shape of a payload, the same on every engine; and that instants are RFC 3339
 """
 
 import decimal
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from tidegate.connectors.protocols import Malformed
 from tidegate.kernel.arrow import conform
 from tidegate.model.expressions import Field
 from tidegate.model.policies import DISPOSITION, SIDE_KIND, Reason, SideKind
@@ -125,9 +125,17 @@ class Describer:
             )
 
 
-def malformed(text: str, detail: str, around: Circumstances) -> Payload:
-    """A record that is no row."""
-    return _payload(Reason.MALFORMED_RECORD, around, original={"raw": text}, detail=detail)
+def malformed_of(
+    records: Iterable[Malformed], *, source: str, epoch: int, now_us: int
+) -> list[Payload]:
+    """Records of a source that are no rows."""
+    around = Circumstances(
+        stream=source, plan_id="", epoch=epoch, now_us=now_us, watermark_us=NEVER_US
+    )
+    return [
+        _payload(Reason.MALFORMED_RECORD, around, original={"raw": it.text}, detail=it.detail)
+        for it in records
+    ]
 
 
 def _payload(
@@ -233,8 +241,3 @@ def _plain_json(value: Any, kind: DataType) -> Any:
             return value if math.isfinite(value) else str(value)
         case _:
             return value
-
-
-def as_line(payload: Payload) -> str:
-    """The payload as a line of JSON."""
-    return json.dumps(payload, ensure_ascii=False)

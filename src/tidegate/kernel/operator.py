@@ -161,8 +161,7 @@ class Operator:
         """
         as_a_whole = isinstance(self._store, SessionStore) or self._quotas is not None
         if as_a_whole and len(batches) > 1:
-            names = batches[0].schema.names
-            batches = [pa.concat_batches([batch.select(names) for batch in batches])]
+            batches = [pa.concat_batches(_alike(batches))]
         refused = [self._merge(batch, closed_us, crowded=crowded) for batch in batches]
         return next((one for one in refused if len(one)), self._nobody)
 
@@ -243,6 +242,15 @@ class Operator:
             self._quotas.restore(facts["quotas"], parts["members"])
             assert isinstance(self._store, PaneStore)
             self._quotas.reopen(self._store.tables.values())
+
+
+def _alike(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """The same columns in the same order; that some cannot be NULL in some batches does not count."""
+    names = batches[0].schema.names
+    return [
+        pa.RecordBatch.from_arrays([batch.column(name) for name in names], names=names)
+        for batch in batches
+    ]
 
 
 def _grid(spec: OperatorSpec) -> Grid:

@@ -2,7 +2,7 @@
 
 In: rows with `$code`, `$ts` and columns. Out: partial batches in which one column is the list of the rows of a pane;
 lists are collected and merged like any other partial, so such windows close, sessions grow and state is restored as
-everywhere else. Each row has a number, in the order of arrival, which tells equal rows apart.
+everywhere else. `$moves` is false for rows that say nothing of the watermark; without it, all do. Each row has a number, in the order of arrival, which tells equal rows apart.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from tidegate.model.partials import Merge, PartialOp, PartialSpec
 from tidegate.model.policies import AGGREGATED
 from tidegate.model.types import Array, Scalar, Struct
 
-CODE, STAMPED = "$code", "$stamped"
+CODE, STAMPED, MOVES = "$code", "$stamped", "$moves"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +90,11 @@ class RowShape:
         self, rows: pa.RecordBatch, order: Integers, starts: Integers
     ) -> dict[str, pa.Array]:
         found = numbers(conform(rows.column(TS), Scalar.BIGINT))
-        stamped = np.zeros(len(order), bool)
-        if STAMPED in rows.schema.names:
-            stamped = numbers(rows.column(STAMPED)).filled(False).astype(bool)
+        stamped = _holds(rows, STAMPED, otherwise=False)
         there = np.ones(len(order), bool) if found.valid is None else found.valid
         lowest, highest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-        latest = np.where(there & ~stamped, found.values, lowest)[order]
+        tells = there & _holds(rows, MOVES, otherwise=True)
+        latest = np.where(tells, found.values, lowest)[order]
         last = np.maximum.reduceat(np.where(there, found.values, lowest)[order], starts)
         first = np.minimum.reduceat(np.where(there, found.values, highest)[order], starts)
         moves = np.maximum.reduceat(latest, starts)
@@ -108,6 +107,14 @@ class RowShape:
 def _integers(batch: pa.RecordBatch, name: str) -> Integers:
     values: Integers = numbers(conform(batch.column(name), Scalar.BIGINT)).values
     return values
+
+
+def _holds(batch: pa.RecordBatch, name: str, *, otherwise: bool) -> Mask:
+    """A condition of each row; `otherwise` if row SQL had no need to say it."""
+    if name not in batch.schema.names:
+        return np.full(batch.num_rows, otherwise)
+    held: Mask = numbers(conform(batch.column(name), Scalar.BOOLEAN)).filled(False).astype(bool)
+    return held
 
 
 def _column(values: Sequence[int] | Integers) -> pa.Array:

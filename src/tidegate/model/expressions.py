@@ -163,6 +163,13 @@ def fields_of(*exprs: Expr) -> frozenset[str]:
     return frozenset(node.name for expr in exprs for node in walk(expr) if isinstance(node, Field))
 
 
+def parameters_of(*exprs: Expr) -> frozenset[str]:
+    """Names of what the expressions read of the epoch."""
+    return frozenset(
+        node.name for expr in exprs for node in walk(expr) if isinstance(node, Parameter)
+    )
+
+
 def substitute(expr: Expr, replacement: Callable[[Expr], Expr | None]) -> Expr:
     """Replace the outermost nodes for which `replacement` has an answer."""
     replaced = replacement(expr)

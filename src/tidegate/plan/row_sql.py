@@ -59,6 +59,7 @@ from tidegate.plan.physical import (
 from tidegate.plan.row_inputs import has_inputs, inputs_of, read_whole
 from tidegate.plan.row_verdict import LATEST, OPEN_FROM, STAMPED, Verdict, verdict_of
 
+MOVES = "$moves"
 COPY = Field("$copy", Scalar.BIGINT)
 BATCH = "$batch"
 
@@ -109,6 +110,8 @@ class _RowSql:
             yield Named(TS.name, TS)
         if self.verdict.stamps:
             yield Named(STAMPED.name, STAMPED)
+        if self.stage.kind is StageKind.ROWS and self.verdict.moves != TRUE:
+            yield Named(MOVES, self.verdict.moves)
         bring = self.stage.routing is Routing.ROWS and has_inputs(self.stage)
         whole = read_whole(self.stage) if bring else None
         for named in self.branch.columns:

@@ -75,7 +75,10 @@ def verdict_of(stage: Stage, branch: Branch) -> Verdict:
         failed == NO_ERROR for failed in (checks.failed_predicate, checks.failed_values)
     )
     first_is_time = first_is_time and predicate == TRUE
-    certain = TRUE if first_is_time or bound is None else call("<=", TS, LATEST)
+    # Without a window a row from the future is aggregated, and still must not move the watermark.
+    if bound is None:
+        first_is_time = branch.time is None or branch.time.max_future_skew_us is None
+    certain = TRUE if first_is_time else call("<=", TS, LATEST)
     return Verdict(
         columns=(*_time_columns(branch, stamps=stamps), *checks.columns()),
         good=checks.good(),

@@ -6,6 +6,7 @@ arguments that `plan/aggregates.py` chooses cannot overflow.
 
 from collections.abc import Mapping, Sequence
 
+from tidegate.model.expressions import fields_of
 from tidegate.model.partials import PartialOp, PartialSpec
 from tidegate.model.types import DataType, Scalar, is_float
 from tidegate.sql.functions.ordering import datafusion_order_key
@@ -53,7 +54,8 @@ def _call(spec: PartialSpec, args: Sequence[str], conditions: Sequence[str], eng
             moment = _filtered(f"{_MOMENTS[spec.op]}({', '.join(args)})", conditions)
             return f"({moment} * {_filtered(f'count({args[-1]})', conditions)})"
         case PartialOp.FIRST | PartialOp.LAST:
-            return _at_key(spec.op, args, types, conditions, engine)
+            constant = not fields_of(spec.args[0])
+            return _at_key(spec.op, args, types, conditions, engine, constant=constant)
         case PartialOp.COLLECT | PartialOp.COLLECT_SET:
             return _collect(spec, args, conditions, engine)
         case PartialOp.SUM:
@@ -119,17 +121,26 @@ def _at_key(
     types: Sequence[DataType],
     conditions: Sequence[str],
     engine: Engine,
+    *,
+    constant: bool,
 ) -> str:
-    """The value at the smallest or largest key; among equal keys the smallest or largest value."""
+    """The value at the smallest or largest key; among equal keys the smallest or largest value.
+
+    `constant`: the key is the same in every row.
+    """
     if engine is Engine.SPARK:
         extreme = "min" if op is PartialOp.FIRST else "max"
         pair = f"named_struct('k', {_key(args[0], types[0], engine)}, 'v', {_key(args[1], types[1], engine)})"
         return f"({_filtered(f'{extreme}({pair})', conditions)}).v"
     edge = "first_value" if op is PartialOp.FIRST else "last_value"
-    keys = ", ".join(
-        f"{_key(arg, kind, engine)} ASC" for arg, kind in zip(args, types, strict=True)
-    )
-    return _filtered(f"{edge}({args[1]} ORDER BY {keys})", conditions)
+    order = ", ".join(f"{key} ASC" for key in _telling(args, types, constant=constant))
+    return _filtered(f"{edge}({args[1]} ORDER BY {order})", conditions)
+
+
+def _telling(args: Sequence[str], types: Sequence[DataType], *, constant: bool) -> list[str]:
+    """The keys that tell rows apart: DataFusion panics at one that is constant or there twice."""
+    keys = [_key(arg, kind, Engine.DATAFUSION) for arg, kind in zip(args, types, strict=True)]
+    return list(dict.fromkeys(keys[constant:]))
 
 
 def _collect(

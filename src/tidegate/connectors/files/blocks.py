@@ -18,6 +18,7 @@ LONGEST_RECORD = 16 << 20
 _MOST_BYTES = 64 << 20
 _WINDOW = 1 << 20
 _HEAD = 4_096
+_ROW_BYTES = 100
 _NEWLINE = 10
 
 
@@ -27,6 +28,11 @@ class BadFile(Exception):
     def __init__(self, text: str, *, changed: bool = False) -> None:
         super().__init__(text)
         self.changed = changed
+
+
+def _guessed(count: int) -> int:
+    """How many rows so many bytes are, about."""
+    return max(count // _ROW_BYTES, 1)
 
 
 def _shrunk(position: int, expected: int) -> BadFile:
@@ -75,6 +81,20 @@ class Bytes:
             if length >= (_MOST_BYTES if rows else LONGEST_RECORD):
                 stop = b"".join(pieces).rfind(b"\n") + 1 if rows else LONGEST_RECORD
                 return self._planned(name, start, pieces, Block(start + stop, max(rows, 1)))
+
+    def plan_by_size(self, name: str, start: int, *, size: int) -> Block:
+        """The same of a complete file that is read elsewhere: only the end of a long range is looked at here."""
+        if size - start <= _MOST_BYTES:
+            return Block(size, _guessed(size - start), at_end=True)
+        stop = start + _MOST_BYTES
+        while stop < size:
+            piece = self._fetch(name, stop, _WINDOW, compressed=False)
+            found = piece.find(b"\n")
+            if found >= 0 or not piece:
+                stop += found + 1
+                break
+            stop += len(piece)
+        return Block(stop, _guessed(stop - start), at_end=stop >= size)
 
     def _last(
         self, name: str, start: int, pieces: list[bytes], rows: int, *, complete: bool

@@ -4,7 +4,9 @@ Decided here: the option `format` decides; otherwise the name does, and a name t
 Files of uncompressed lines may grow and are read on; all others are read to their end once, and are done.
 """
 
+import sys
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -52,11 +54,16 @@ def format_of(name: str, given: str | None) -> Format:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOptions:
-    """How the files of a source are to be read; `format` None goes by their names."""
+    """How the files of a source are to be read; `format` None goes by their names.
+
+    `elsewhere`: parts are read by other processes, many at once; so they are planned without being looked at, and
+    Parquet files are not cut.
+    """
 
     format: str | None = None
     header: bool = True
     delimiter: str | None = None
+    elsewhere: bool = False
 
 
 class FileReader:
@@ -83,13 +90,16 @@ class FileReader:
         if format.name is None:
             raise BadFile(UNKNOWN_FORMAT)
         if format.name == "parquet":
-            return self._parquet.plan(file.name, start, max_rows=max_rows)
+            most = sys.maxsize if self._options.elsewhere else max_rows
+            return self._parquet.plan(file.name, start, max_rows=most)
         size = None if format.compressed else file.size
         if size is not None and size < start:
             text = (
                 f"it has {size} bytes, and {start} have been read; new lines belong into new files"
             )
             raise BadFile(text, changed=True)
+        if self._options.elsewhere and complete and size is not None and size > start:
+            return self._bytes.plan_by_size(file.name, start, size=size)
         block = self._bytes.plan(file.name, start, max_rows=max_rows, size=size, complete=complete)
         if start == 0 and format.name == "csv" and block.stop:
             self._names(file.name)
@@ -122,6 +132,10 @@ class FileReader:
             line = self._bytes.first_line(name, compressed=self.format(name).compressed)
             self._head = (name, self._csv_lines(name).head(line))
         return self._head[1]
+
+    def footer(self, name: str) -> Any:
+        """What Parquet says of a file."""
+        return self._parquet.footer(name)
 
     def close(self) -> None:
         self._bytes.close()

@@ -59,6 +59,10 @@ class ParquetRows:
         ]
         return conformed.table(), wrong
 
+    def footer(self, name: str) -> Any:
+        """The file's own words about its columns."""
+        return self._file(name).metadata
+
     def _file(self, name: str) -> Any:
         opened, file = self._open
         if opened != name or file is None:

@@ -13,11 +13,12 @@ Decided here:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pyarrow as pa
 
 from tidegate import errors
-from tidegate.connectors.files.blocks import BadFile
+from tidegate.connectors.files.blocks import BadFile, Block
 from tidegate.connectors.files.formats import (
     UNKNOWN_FORMAT,
     FileOptions,
@@ -67,6 +68,11 @@ class _Plan:
     def is_full(self) -> bool:
         return self.rows_left <= 0 or len(self.parts) >= _MOST_PARTS
 
+    def add(self, file: FoundFile, start: int, block: Block) -> None:
+        if block.stop > start:
+            self.parts.append(Part(file.name, file.modified_us, start, block.stop))
+            self.rows_left -= block.rows
+
     def leave(self, file: FoundFile) -> None:
         if self.first_left is None:
             self.first_left = (file.modified_us, file.name)
@@ -79,6 +85,7 @@ class FileSettings:
     bounded: bool
     settle_us: int
     skip_bad: bool
+    elsewhere: bool = False
 
 
 class FileSource:
@@ -87,14 +94,22 @@ class FileSource:
     def __init__(
         self, schema: Schema, place: Place, options: FileOptions, settings: FileSettings
     ) -> None:
-        self._schema = pa.schema(
+        self.schema = pa.schema(
             [*((column.name, arrow_type(column.type)) for column in schema), (SOURCE_TIME, INSTANT)]
         )
         self._place = place
         self._settings = settings
         self._reader = FileReader(schema, place, options)
+        self.reading = Reading(schema, place, options, skip_bad=settings.skip_bad)
         self._memory = Memory()
         self._snapshot: list[FoundFile] | None = None
+
+    def plan_for_others(self) -> None:
+        """Ranges are read by other processes, many parts at once: plan them so, without reading much here."""
+        self._settings = replace(self._settings, elsewhere=True)
+        self._reader = replace(
+            self.reading, options=replace(self.reading.options, elsewhere=True)
+        ).build()
 
     def latest(self, after: Offset | None, *, max_rows: int, now_us: int) -> Offset | None:
         progress = progress_of(after)
@@ -126,22 +141,27 @@ class FileSource:
         file = more.file
         young = now_us - file.modified_us < self._settings.settle_us
         complete = self._settings.bounded or not young
+        position, block = more.position, None
         try:
-            block = self._reader.plan(
-                file, more.position, max_rows=plan.rows_left, complete=complete
-            )
+            while block is None or self._goes_on(block, plan, complete=complete):
+                block = self._reader.plan(
+                    file, position, max_rows=plan.rows_left, complete=complete
+                )
+                plan.add(file, position, block)
+                position = block.stop
         except BadFile as problem:
             self._plan_bad_file(more, plan, problem, complete=complete)
             return
-        if block.stop > more.position:
-            plan.parts.append(Part(file.name, file.modified_us, more.position, block.stop))
-            plan.rows_left -= block.rows
         grows = self._reader.grows(file.name)
         finished = block.stop >= file.size if grows else block.at_end
         if not finished:
             plan.leave(file)
         if finished or block.stop > more.position:
             plan.known[more.key] = DONE if finished and not grows else block.stop
+
+    def _goes_on(self, block: Block, plan: _Plan, *, complete: bool) -> bool:
+        """Whether the next part of the same file belongs to the range, so that many can be read at once."""
+        return self._settings.elsewhere and complete and not block.at_end and not plan.is_full
 
     def _plan_bad_file(
         self, more: Unread, plan: _Plan, problem: BadFile, *, complete: bool
@@ -169,27 +189,25 @@ class FileSource:
 
     def read(self, after: Offset | None, until: Offset) -> Delivery:
         progress = progress_of(until)
-        tables = [self._schema.empty_table()]
-        wrong = [malformed(name, detail) for name, detail in progress.notes]
+        tables = [self.schema.empty_table()]
+        wrong = noted(progress)
         for part in progress.parts:
-            rows, refused = self._read_part(part)
-            time = pa.scalar(part.modified_us or None, INSTANT)
-            tables.append(rows.append_column(SOURCE_TIME, pa.repeat(time, rows.num_rows)))
+            try:
+                rows, refused = self.reading.read(self._reader, part)
+            except BadFile as problem:
+                raise self.reading.refusal(part.name, problem) from None
+            tables.append(rows)
             wrong += refused
         return Delivery(rows=pa.concat_tables(tables), malformed=tuple(wrong))
 
-    def _read_part(self, part: Part) -> tuple[pa.Table, list[Malformed]]:
+    def footer(self, part: Part) -> Any:
+        """What a Parquet file says of itself; None of other files, and of those that cannot be read."""
+        if self._reader.format(part.name).name != "parquet":
+            return None
         try:
-            return self._reader.read(part)
-        except BadFile as problem:
-            if self._settings.skip_bad:
-                detail = f"the file cannot be read any further: {problem}"
-                return self._schema.empty_table().drop_columns([SOURCE_TIME]), [
-                    malformed(part.name, detail)
-                ]
-            changed = problem.changed or not self._place.has(part.name)
-            refusal = errors.source_file_changed if changed else errors.bad_source_file
-            raise refusal(file=part.name, path=self._place.path, problem=problem) from None
+            return self._reader.footer(part.name)
+        except BadFile:
+            return None
 
     def ended(self, at: Offset | None) -> bool:
         if not self._settings.bounded:
@@ -198,6 +216,49 @@ class FileSource:
 
     def close(self) -> None:
         self._reader.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What it takes to read a part, in this process or another one."""
+
+    schema: Schema
+    place: Place
+    options: FileOptions
+    skip_bad: bool
+
+    def build(self) -> FileReader:
+        return FileReader(self.schema, self.place, self.options)
+
+    def read(self, reader: FileReader, part: Part) -> tuple[pa.Table, list[Malformed]]:
+        """The part's rows, with the time of their file. Raises `BadFile` unless such files are skipped."""
+        try:
+            rows, wrong = reader.read(part)
+        except BadFile as problem:
+            if not self.skip_bad:
+                raise
+            detail = f"the file cannot be read any further: {problem}"
+            rows = pa.schema(
+                [(column.name, arrow_type(column.type)) for column in self.schema]
+            ).empty_table()
+            wrong = [malformed(part.name, detail)]
+        time = pa.scalar(source_time_us(part), INSTANT)
+        return rows.append_column(SOURCE_TIME, pa.repeat(time, rows.num_rows)), wrong
+
+    def refusal(self, name: str, problem: BadFile) -> errors.TidegateError:
+        changed = problem.changed or not self.place.has(name)
+        refusal = errors.source_file_changed if changed else errors.bad_source_file
+        return refusal(file=name, path=self.place.path, problem=problem)
+
+
+def source_time_us(part: Part) -> int | None:
+    """When the file was last changed, in whole milliseconds: file systems of clusters know no finer ones."""
+    return part.modified_us // 1_000 * 1_000 or None
+
+
+def noted(progress: Progress) -> list[Malformed]:
+    """What a range has to report besides its rows."""
+    return [malformed(name, detail) for name, detail in progress.notes]
 
 
 def _is_done(file: FoundFile, position: int) -> bool:

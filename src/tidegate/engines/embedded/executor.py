@@ -1,6 +1,6 @@
 """DataFusion's part of a stage."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -22,3 +22,6 @@ class EmbeddedExecutor:
 
     def projection(self, stage: Stage, now_us: Callable[[], int]) -> Projection | None:
         return projection_of(stage, self._workers, now_us)
+
+    def table(self, rows: Sequence[pa.RecordBatch]) -> pa.Table | None:
+        return pa.Table.from_batches(rows) if rows else None

@@ -1,67 +1,33 @@
-"""The in-process engine: reads sources range by range, and runs an epoch of each.
+"""The in-process engine: reads ranges of sources into Arrow batches.
 
-In: a planned program, what it stands in, readers of its sources. Out: what `engines/epochs.py` makes of it. Decided
-here: what an epoch reads. A poll asks every source where its next range ends, and reads up to there.
+In: a planned program, what it stands in, readers of its sources. Out: what `engines/epochs.py` makes of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pyarrow as pa
 
-from tidegate.connectors.protocols import Offset, SourceReader
 from tidegate.engines.embedded.executor import EmbeddedExecutor
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.engine import Engine, Surroundings
-from tidegate.engines.epochs import Intent, Read
-from tidegate.engines.sides import Circumstances, Payload, malformed
-from tidegate.model.time import NEVER_US
+from tidegate.engines.epochs import Intent, Read, Told
+from tidegate.engines.inputs import BY_HAND, Inputs
+from tidegate.engines.sides import malformed_of
 from tidegate.plan.script import Program
 
 
 class LocalEngine(Engine):
-    """Every call returns when its epoch is done and durable. `readers` are by lower-case name of the source."""
+    """Every call returns when its epoch is done and durable."""
 
     def __init__(
         self,
         program: Program,
         around: Surroundings,
+        inputs: Inputs = BY_HAND,
         *,
         workers: Workers,
-        readers: Mapping[str, SourceReader] | None = None,
-        batch_rows: int = 1_000_000,
     ) -> None:
-        super().__init__(program, EmbeddedExecutor(workers), around)
-        self._readers, self._batch_rows = readers or {}, batch_rows
-        begun = self._epochs.interrupted
-        if begun is not None and begun.batch is None:  # a batch of Spark's is not to be had here
-            self._epochs.perform(begun, self._read)
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether no source will ever have anything new."""
-        return bool(self._readers) and all(
-            reader.ended(self._epochs.offsets.get(name)) for name, reader in self._readers.items()
-        )
-
-    def poll(self) -> int | None:
-        """An epoch of what sources have. The number of rows, or None if there is nothing new."""
-        now_us = self._now_us()
-        offsets: dict[str, Offset] = {}
-        for name, reader in self._readers.items():
-            at = self._epochs.offsets.get(name)
-            until = reader.latest(at, max_rows=self._batch_rows, now_us=now_us)
-            if until is not None:
-                offsets[name] = until
-        if not offsets:
-            return None
-        return sum(self._run(now_us=now_us, offsets=offsets).counts.values())
-
-    def close(self) -> None:
-        for reader in self._readers.values():
-            reader.close()
-        super().close()
-
-    # Epochs
+        super().__init__(program, EmbeddedExecutor(workers), around, inputs)
 
     def _as_rows(self, batches: Sequence[pa.RecordBatch]) -> Sequence[pa.RecordBatch]:
         return batches
@@ -72,12 +38,8 @@ class LocalEngine(Engine):
         for name, until in intent.offsets.items():
             delivery = self._readers[name].read(self._epochs.offsets.get(name), until)
             rows[name] = delivery.rows.to_batches()
-            around = Circumstances(
-                stream=name, plan_id="", epoch=number, now_us=intent.now_us, watermark_us=NEVER_US
+            wrong[name] = malformed_of(
+                delivery.malformed, source=name, epoch=number, now_us=intent.now_us
             )
-            payloads: list[Payload] = [
-                malformed(one.text, one.detail, around) for one in delivery.malformed
-            ]
-            wrong[name] = payloads
         counts = {name: sum(batch.num_rows for batch in batches) for name, batches in rows.items()}
-        return Read(rows=rows, malformed=wrong, counts=counts)
+        return Read(rows=rows, tell=lambda: Told(counts=counts, malformed=wrong))

@@ -1,0 +1,80 @@
+"""Spark's frames at the edge of the engine: from Arrow, to Arrow, and as the table that a statement reads.
+
+Decided here: in which session statements run, and what is set there. They run in the session of the frame that they
+read, since a frame is of no use in another one. A session that the engine makes is its own (`private_session`):
+settings and views in it meet nobody else's, while cores and the JVM are shared.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from tidegate.connectors.protocols import Malformed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SETTINGS: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.variable.substitute": "false",  # it reads ${…} in the names of columns
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # files without a word about it are not Spark 2's
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.adaptive.enabled": "false",  # one exchange of partials leaves nothing to adapt
+}
+_PREPARED = "spark.tidegate.prepared"
+
+
+def nothing() -> None:
+    """Nothing is kept."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """Rows of a source in Spark. `count` None: nobody knows how many without reading them."""
+
+    data: "DataFrame"
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """What a range of a source holds. `count` and `malformed` are asked once its frames have been read."""
+
+    frames: Sequence[Frame]
+    count: Callable[[], int]
+    malformed: Callable[[], Sequence[Malformed]]
+    done: Callable[[], object] = nothing
+
+
+def private_session(spark: "SparkSession") -> "SparkSession":
+    """A session beside the given one, for statements alone."""
+    own = spark.newSession()
+    prepare(own)
+    return own
+
+
+def prepare(spark: "SparkSession") -> None:
+    """What statements need so that they give the same values in every session."""
+    if spark.conf.get(_PREPARED, None) is None:
+        for name, value in _SETTINGS.items():
+            spark.conf.set(name, value)
+        spark.conf.set(_PREPARED, "true")
+
+
+def frame_of(spark: "SparkSession", rows: pa.Table) -> Frame:
+    """Arrow rows as a frame."""
+    return Frame(spark.createDataFrame(rows), rows.num_rows)
+
+
+def lookup_frame(spark: "SparkSession", table: pa.Table) -> "DataFrame":
+    """A static table, which every task gets whole."""
+    from pyspark.sql.functions import broadcast
+
+    return broadcast(spark.createDataFrame(table))
+
+
+def name_frame(data: "DataFrame", name: str) -> None:
+    """Statements in the frame's session may read it by that name."""
+    data.createOrReplaceTempView(f"`{name}`")
