@@ -20,7 +20,7 @@ def is_due(stage: RunningStage, last_us: int, now_us: int) -> bool:
     every = stage.stage.emit.interval_us
     if every is not None and now_us // every > last_us // every:
         return True
-    if any(one.is_idle(now_us) > one.is_idle(last_us) for one in operator.watermark.clocks):
+    if any(one.is_idle(now_us) > one.is_idle(last_us) for one in operator.course.watermark.clocks):
         return True
     timed = (branch.time for branch in stage.stage.branches)
     processing = any(one is not None and one.mode is TimeMode.PROCESSING for one in timed)
