@@ -139,9 +139,7 @@ def _at_key(
 
 def _telling(args: Sequence[str], types: Sequence[DataType], *, constant: bool) -> list[str]:
     """The keys that tell rows apart: DataFusion panics at one that is constant or there twice."""
-    keys = [
-        _key(arg, kind, Engine.DATAFUSION) for arg, kind in zip(args, types, strict=True)
-    ]
+    keys = [_key(arg, kind, Engine.DATAFUSION) for arg, kind in zip(args, types, strict=True)]
     return list(dict.fromkeys(keys[constant:]))
 
 

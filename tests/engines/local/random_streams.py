@@ -75,7 +75,7 @@ class Case:
         for step in self.steps:
             lines.append(f"  {step.kind} {step.what} {step.at_us / 1000 if step.at_us else ''}")
             lines += [
-                f"    {({**row, 'ts': None if row.get('ts') is None else row['ts'] / 1000})}"
+                f"    { ({**row, 'ts': None if row.get('ts') is None else row['ts'] / 1000}) }"
                 for row in step.rows
             ]
         return "\n" + "\n".join(lines)

@@ -47,7 +47,7 @@ def _equal(expected: Any, actual: Any) -> bool:
             return math.isclose(expected, actual, rel_tol=1e-9, abs_tol=1e-9)
         case float(), float():
             return expected == actual or (math.isnan(expected) and math.isnan(actual))
-        case (list() | tuple()), (list() | tuple()):
+        case ((list() | tuple()), (list() | tuple())):
             return len(expected) == len(actual) and all(map(_equal, expected, actual))
         case _:
             return bool(expected == actual) and isinstance(expected, bool) == isinstance(
@@ -161,7 +161,9 @@ def compare_epoch(oracle: Oracle, subject: Cut, case: Case, where: str) -> None:
 manners = st.builds(
     Manner,
     lanes=st.sampled_from([(1,), (3,), (3, 1, 2)]),
-    behind=st.lists(st.sampled_from(["", "restart", "checkpoint"]), min_size=1, max_size=3).map(tuple),
+    behind=st.lists(st.sampled_from(["", "restart", "checkpoint"]), min_size=1, max_size=3).map(
+        tuple
+    ),
     batches=st.integers(1, 2),
 )
 
