@@ -22,6 +22,7 @@ from tidegate.model.options import (
     OptionValue,
     Scope,
 )
+from tidegate.plan.catalog import SinkDef
 from tidegate.plan.settings import Settings
 
 DEFAULT_FILE = "tidegate.toml"
@@ -173,23 +174,26 @@ class _Reader:
             read.setdefault(name.lower(), {}).update(options)
         return read
 
-    def sinks(self, value: object) -> frozenset[str]:
+    def sinks(self, value: object) -> dict[str, SinkDef]:
         """Sinks that side outputs can name; each needs a connector that can write."""
-        table = self.table("sinks", value)
-        for name, given in table.items():
+        read: dict[str, SinkDef] = {}
+        for name, given in self.table("sinks", value).items():
             if isinstance(given, dict):
-                self._sink(f"sinks.{name}", given)
+                found = self._sink(name, given)
+                if found is not None:
+                    read[name.lower()] = found
             else:
                 self.table(f"sinks.{name}", given)
-        return frozenset(table)
+        return read
 
-    def _sink(self, path: str, table: Mapping[str, object]) -> None:
+    def _sink(self, sink: str, table: Mapping[str, object]) -> SinkDef | None:
+        path = f"sinks.{sink}"
         name = str(table.get("connector", ""))
         connector = CONNECTORS.get(name)
         if connector is None or Scope.SINK not in connector.roles:
             able = ", ".join(spec.name for spec in CONNECTORS.values() if Scope.SINK in spec.roles)
             self._refuse_value(f"{path}.connector", name, f"expected one of {able}")
-            return
+            return None
         specs = {spec.name: spec for spec in connector.options}
         passed = {
             key: value
@@ -199,12 +203,14 @@ class _Reader:
         own = {
             key: value for key, value in _flat(table) if key != "connector" and key not in passed
         }
-        self.options(path, own, specs)
+        options = self.options(path, own, specs)
         for spec in connector.options:
             if spec.required and spec.name not in own:
                 self.errors.append(
                     errors.missing_option(name=connector.name, option=f"{path}.{spec.name}")
                 )
+        kept = {key: value for key, value in passed.items() if isinstance(value, OptionValue)}
+        return SinkDef(name=sink, stream=None, connector=name, options={**options, **kept})
 
 
 def _scalar(value: object) -> OptionValue:

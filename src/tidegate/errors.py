@@ -377,6 +377,21 @@ unknown_config_key = _config(8, "{path} is not a setting")
 no_such_stream = _config(9, "{file} has no stream named {name}")
 misplaced_option = _config(10, "{name} cannot be set for a {scope}", hint="set it for: {scopes}")
 
+missing_library = _config(11, "{name} is not installed", hint="pip install 'tidegate[{extra}]'")
+unknown_engine = _config(12, "there is no engine {name}")
+unwritable_report = _config(
+    13, "{path} cannot be written: {problem}", hint="name a file in a directory that exists"
+)
+
+option_of_other_engine = _config(
+    14, "{name}: this is for the engine {engine}", hint="add --engine {engine}, or leave it out"
+)
+no_side_sink = _config(
+    15,
+    "{name} cannot take side outputs: {problem}",
+    hint="give them a sink of their own: CREATE SINK late_rows WITH (connector = 'file', path = 'late_rows')",
+)
+
 # TG-41nn · scenario files
 unknown_scenario_key = _config(101, "{where} has no key {name}")
 bad_scenario = _config(102, "{problem}")
@@ -531,4 +546,16 @@ bad_table_record = _edge(
 
 # TG-7nnn · running
 input_has_ended = _run(2, "the input has ended", hint="start a new run for more rows")
+session_closed = _run(3, "the session is closed", hint="open another one: tidegate.connect()")
+bad_rows = _run(
+    4,
+    "{source} cannot take these rows: {problem}",
+    hint="nothing of them was inserted; mend them and insert them again",
+)
+unknown_side = _run(5, "there is no side output {name}")
+clock_not_settable = _run(
+    6,
+    "the session runs on the machine's clock, which cannot be set",
+    hint="give it one that can: tidegate.connect(clock=ManualClock())",
+)
 cannot_run = _run(1, "{what} cannot be run yet", hint="{instead}")

@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from tidegate.cli.main import root
 
 pytestmark = pytest.mark.thorough
 
-COMMANDS = ("check", "explain", "functions", "state")
+COMMANDS = ("check", "explain", "functions", "test", "state")
 TIDEGATE = [sys.executable, "-m", "tidegate"]
 ESCAPE = "\x1b["
 
@@ -192,6 +193,7 @@ def test_every_command_has_examples() -> None:
 def test_the_examples_of_help_work(tidegate: Tidegate, example: str) -> None:
     sql = (ROOT / "examples/vwap.sql").read_text()
     Path("pipelines").mkdir()
+    shutil.copytree(ROOT / "tests/scenarios/windows", "scenarios")
     for name in ("query.sql", "pipelines/one.sql", "pipelines/two.sql"):
         Path(name).write_text(sql)
     checkpoint("checkpoint", sql=sql)

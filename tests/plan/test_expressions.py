@@ -82,6 +82,8 @@ from tests.planning import bound, cases, check_refusal, planned, written
         ("day BETWEEN '1970-01-01' AND '1970-01-02'", "((day >= day 0) and (day <= day 1))", "BOOLEAN"),
         ("qty IN (1, 2)", "in(qty, 1, 2)", "BOOLEAN"),
         ("qty NOT IN (1)", "not(in(qty, 1))", "BOOLEAN"),
+        ("symbol NOT LIKE 'a%'", "not(like(symbol, 'a%'))", "BOOLEAN"),
+        ("symbol NOT ILIKE 'a%'", "not(ilike(symbol, 'a%'))", "BOOLEAN"),
         ("symbol LIKE 'a%'", "like(symbol, 'a%')", "BOOLEAN"),
         ("symbol ILIKE 'a%'", "ilike(symbol, 'a%')", "BOOLEAN"),
         ("ok AND qty > 1 AND ok", "((ok and (qty > 1)) and ok)", "BOOLEAN"),

@@ -54,3 +54,16 @@ def test_rows_that_stay_may_go_anywhere(query: str) -> None:
 )  # fmt: skip
 def test_what_cannot_take_rows_back(marked: str, code: str, message: str, hint: str) -> None:
     check_refusal(marked, code, message, hint)
+
+
+@pytest.mark.parametrize(
+    ("window", "what"),
+    [
+        ("slidingwindow('ss', 5)", "a sliding window"),
+        ("countwindow(3)", "a counting window"),
+        ("statewindow(n > 1, n < 1)", "a state window"),
+    ],
+)
+def test_windows_that_are_never_corrected(window: str, what: str) -> None:
+    logical(f"{CLOSE}SELECT SUM(n) AS x FROM s GROUP BY {window}")
+    check_refusal(f"{CHANGES}SELECT SUM(n) AS x FROM «s» GROUP BY {window}", "TG-3018", what)

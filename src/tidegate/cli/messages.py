@@ -42,6 +42,14 @@ def show_heading(text: str) -> None:
     click.echo(_paint(text, "message") if _coloured(sys.stdout) else text, color=True)
 
 
+_OUTCOMES = {"passed": "green", "failed": "red", "error": "red", "skipped": "yellow"}
+
+
+def paint_outcome(text: str, outcome: str) -> str:
+    """A word of a result, in the colour of what it says."""
+    return click.style(text, fg=_OUTCOMES[outcome]) if _coloured(sys.stdout) else text
+
+
 def show_errors(errors: list[TidegateError]) -> None:
     """Several, with a blank line between."""
     for place, error in enumerate(errors):

@@ -5,10 +5,11 @@ what stands before it) and what one stage hands to the next: rows with the last 
 that are taken back, and how far it is certain that none will come behind.
 """
 
+import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
 import pyarrow as pa
 
 from tidegate.engines.executor import Executor, Rows
@@ -22,7 +23,7 @@ from tidegate.model.time import FOREVER_US, NEVER_US
 from tidegate.model.types import Scalar
 from tidegate.plan.event_time import UPSTREAM_TIME
 from tidegate.plan.fingerprint import Fingerprint, fingerprint
-from tidegate.plan.physical import Branch, InputKind, StageKind
+from tidegate.plan.physical import Branch, InputKind, Plan, StageKind
 from tidegate.plan.planner import plan_query
 from tidegate.plan.script import NamedQuery, Program
 
@@ -51,7 +52,7 @@ class Running:
 
 
 class Dataflow:
-    """The queries of a program. `tables` are by lower-case name."""
+    """The queries of a program. `tables` are by lower-case name, `seconds` what each stage took so far."""
 
     def __init__(
         self,
@@ -60,14 +61,26 @@ class Dataflow:
         *,
         tables: Mapping[str, pa.Table],
         since_us: int,
+        kept: Mapping[str, Running] | None = None,
     ) -> None:
+        """`kept`: what runs already, by name; queries that mean the same go on with their state."""
         self._program, self._executor = program, executor
         self._tables, self._since_us = tables, since_us
+        self._kept = kept or {}
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self.queries = tuple(self._running(query) for query in program.queries)
 
     def _running(self, query: NamedQuery) -> Running:
         plan = plan_query(query, self._program)
         identity = fingerprint(plan)
+        before = self._kept.get(query.name)
+        if before is not None and before.fingerprint == identity:
+            if tuple(stage.stage for stage in before.stages) == plan.stages:
+                return before
+            return _moved(before, self._made(query, plan, identity))
+        return self._made(query, plan, identity)
+
+    def _made(self, query: NamedQuery, plan: Plan, identity: Fingerprint) -> Running:
         stages: list[RunningStage] = []
         for stage in plan.stages:
             common = (stage, identity.plan_id, self._executor)
@@ -102,7 +115,9 @@ class Dataflow:
                     self._fed(branch, delivered, handed, ended=epoch.ended)
                     for branch in stage.stage.branches
                 ]
+                began = time.perf_counter()
                 done = made[stage.stage.name] = stage.step(fed, epoch)
+                self.seconds[stage.stage.name] += time.perf_counter() - began
                 handed[stage.stage.name.lower()] = hand_on(done)
         return made
 
@@ -126,6 +141,14 @@ class Dataflow:
             stage.use_tables(tables)
 
 
+def _moved(before: Running, after: Running) -> Running:
+    """State of a query goes on under other lateness, limits or routes."""
+    for old, new in zip(before.stages, after.stages, strict=True):
+        if isinstance(old, WindowStage) and isinstance(new, WindowStage):
+            new.restore(old.snapshot())
+    return after
+
+
 def hand_on(made: Made) -> Fed:
     """What the next stage reads."""
     emitted = made.emitted
@@ -142,7 +165,9 @@ def hand_on(made: Made) -> Fed:
 
 
 def _timed(emitted: Emitted) -> pa.RecordBatch:
-    ends = numbers(emitted.units.column("$window_end"))
-    values = np.where(ends.valid, ends.values, 0) if ends.valid is not None else ends.values
-    times = array_of(values - 1, ends.valid, _INSTANT)
+    """With the last instant of their window, or what the window itself says its time is."""
+    told = "$window_time" in emitted.units.schema.names
+    found = numbers(emitted.units.column("$window_time" if told else "$window_end"))
+    values = found.filled(0) - (0 if told else 1)
+    times = array_of(values, found.valid, _INSTANT)
     return emitted.rows.append_column(UPSTREAM_TIME.name, times)

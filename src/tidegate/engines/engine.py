@@ -1,13 +1,17 @@
 """What both engines are: a program that runs, epoch by epoch, and what a caller may ask of it and do to it by hand.
 
 Decided here: that rows handed over by a program, watermarks, ticks of the clock and the end of the input are epochs of
-their own, and are done and durable when the call returns; and what an epoch reads of sources: a poll asks each where
-its next range ends, and reads up to there. Who reads a range, and into what, is decided by each engine.
+their own, and are done and durable when the call returns. A poll asks every source where its next range ends, and is an
+epoch of all these ranges; who reads a range, and into what, is decided by each engine. Between polls that find little
+the engine waits as long as the last epoch took, and at least 10 ms, so that a trickle of rows is gathered instead of
+keeping a core busy with tiny epochs; while nothing comes, it waits longer and longer, up to 100 ms.
 """
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import Any
 
 import pyarrow as pa
@@ -17,11 +21,16 @@ from tidegate.engines.clock import Clock
 from tidegate.engines.dataflow import Dataflow
 from tidegate.engines.epochs import Epochs, Intent, Listener, Read, Told, Totals
 from tidegate.engines.executor import Executor, Rows
+from tidegate.engines.inputs import Inputs
+from tidegate.engines.routes import Routes
+from tidegate.engines.timers import is_due
+from tidegate.plan.fingerprint import fingerprint
+from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program
-from tidegate.state import Log
+from tidegate.state import Identity, Log
 
 DEAF = Listener(wanted=frozenset())
-BATCH_ROWS = 1_000_000
+_SHORTEST_S, _LONGEST_S = 0.01, 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +41,7 @@ class Surroundings:
     log: Log
     listener: Listener = DEAF
     sinks: Mapping[str, Sequence[SinkWriter]] = field(default_factory=dict)
+    routes: Routes | None = None
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
@@ -39,16 +49,12 @@ class Engine(ABC):
     """Runs a program."""
 
     def __init__(
-        self,
-        program: Program,
-        executor: Executor,
-        around: Surroundings,
-        *,
-        readers: Mapping[str, SourceReader],
-        batch_rows: int,
+        self, program: Program, executor: Executor, around: Surroundings, inputs: Inputs
     ) -> None:
         self.program, self._clock = program, around.clock
-        self._readers, self._batch_rows = readers, batch_rows
+        self._inputs = inputs
+        self._readers = dict(inputs.readers or inputs.open(program))
+        self._lock = RLock()  # epochs come one by one, whoever asks for them
         self._epochs = Epochs(
             program,
             executor,
@@ -57,6 +63,7 @@ class Engine(ABC):
             sinks=around.sinks,
             tables=around.tables,
             listener=around.listener,
+            routes=around.routes,
         )
         begun = self._epochs.interrupted
         if begun is not None:
@@ -87,30 +94,20 @@ class Engine(ABC):
         return self._epochs.watermarks
 
     @property
+    def seconds(self) -> Mapping[str, float]:
+        """What each stage took, since this engine was built."""
+        return self.dataflow.seconds
+
+    @property
     def ended(self) -> bool:
         return self._epochs.ended
 
     @property
     def exhausted(self) -> bool:
         """Whether no source will ever have anything new."""
-        return bool(self._readers) and all(
+        return all(
             reader.ended(self._epochs.offsets.get(name)) for name, reader in self._readers.items()
         )
-
-    # What sources have
-
-    def poll(self) -> int | None:
-        """An epoch of what sources have. The number of rows, or None if there is nothing new."""
-        now_us = self._now_us()
-        offsets: dict[str, Offset] = {}
-        for name, reader in self._readers.items():
-            at = self._epochs.offsets.get(name)
-            until = reader.latest(at, max_rows=self._batch_rows, now_us=now_us)
-            if until is not None:
-                offsets[name] = until
-        if not offsets:
-            return None
-        return sum(self._run(now_us=now_us, offsets=offsets).counts.values())
 
     # What is done by hand
 
@@ -134,9 +131,81 @@ class Engine(ABC):
         if not self.ended:
             self._run(ended=True)
 
+    def wake(self) -> bool:
+        """An epoch without rows, if anything is due by the clock alone; whether there was one."""
+        with self._lock:
+            now_us = self._now_us()
+            due = any(is_due(stage, self.now_us, now_us) for stage in self.dataflow.stages)
+            if due and not self.ended:
+                self._run(now_us=now_us)
+            return due
+
     def checkpoint(self) -> None:
         """Write all state, so that a restart needs nothing before it."""
-        self._epochs.checkpoint()
+        with self._lock:
+            self._epochs.checkpoint()
+
+    # Driven by its sources
+
+    def poll(self) -> int | None:
+        """An epoch of what sources have. The number of rows, or None if there is nothing new."""
+        with self._lock:
+            now_us = self._now_us()
+            offsets: dict[str, Offset] = {}
+            for name, reader in self._readers.items():
+                at = self._epochs.offsets.get(name)
+                until = reader.latest(at, max_rows=self._inputs.batch_rows, now_us=now_us)
+                if until is not None:
+                    offsets[name] = until
+            if not offsets:
+                return None
+            return sum(self._run(now_us=now_us, offsets=offsets).counts.values())
+
+    def drive(self, stop: Callable[[], bool], progress: Callable[[], None]) -> None:
+        """Read sources, epoch by epoch, until all are exhausted or `stop()` says so.
+
+        `progress` is called after every epoch, and at least every 100 ms or so. The end of the input is the caller's.
+        """
+        pause_s = _SHORTEST_S
+        while not stop() and not self.ended:
+            began = time.monotonic()
+            rows = self.poll()
+            if rows is None:
+                if self.exhausted:
+                    return
+                self.wake()
+                pause_s = min(2 * pause_s, _LONGEST_S)
+            else:
+                took_s = time.monotonic() - began
+                pause_s = min(max(took_s, _SHORTEST_S), _LONGEST_S)
+            progress()
+            if rows is None or rows < self._inputs.batch_rows // 2:
+                time.sleep(pause_s)
+
+    def adopt(self, program: Program, around: Surroundings) -> None:
+        """Run another program from now on: queries that mean the same go on with their state."""
+        with self._lock:
+            opened = self._inputs.open(program)
+            self._epochs.adopt(
+                program,
+                identity=identity_of(program, anonymous=False),
+                sinks=around.sinks,
+                tables=around.tables,
+                routes=around.routes,
+            )
+            self.program = program
+            self._read_by(opened)
+            if self.epoch >= 0 and not self.ended:
+                self._run()
+                self._epochs.checkpoint()
+
+    def _read_by(self, opened: Mapping[str, SourceReader]) -> None:
+        """Readers that are at work go on; others come and go."""
+        for name in self._readers.keys() - opened.keys():
+            self._readers.pop(name).close()
+        for name, reader in opened.items():
+            if self._readers.setdefault(name, reader) is not reader:
+                reader.close()
 
     def close(self) -> None:
         for reader in self._readers.values():
@@ -157,5 +226,13 @@ class Engine(ABC):
         return max(self._clock.now_us(), self.now_us)
 
     def _run(self, *, now_us: int | None = None, **given: Any) -> Told:
-        intent = Intent(now_us=self._now_us() if now_us is None else now_us, **given)
-        return self._epochs.run(intent, self._read)
+        with self._lock:
+            intent = Intent(now_us=self._now_us() if now_us is None else now_us, **given)
+            return self._epochs.run(intent, self._read)
+
+
+def identity_of(program: Program, *, anonymous: bool = True) -> Identity:
+    """What a checkpoint of the program belongs to. In a session, queries without a name come and go."""
+    kept = [query for query in program.queries if anonymous or not query.anonymous]
+    plans = {query.name: plan_query(query, program) for query in kept}
+    return Identity(plans={name: fingerprint(plan).lines for name, plan in plans.items()})

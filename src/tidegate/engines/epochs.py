@@ -23,13 +23,14 @@ from tidegate import errors
 from tidegate.connectors.protocols import Offset, SinkWriter
 from tidegate.engines.dataflow import Dataflow, Delivered, Running
 from tidegate.engines.executor import Executor, Rows
+from tidegate.engines.routes import Routes
 from tidegate.engines.sides import Payload
 from tidegate.engines.stage import Epoch, Made, WindowStage
 from tidegate.engines.views import as_seen
 from tidegate.kernel.operator import State
 from tidegate.model.policies import SideKind
 from tidegate.plan.script import Program
-from tidegate.state import Log, Parts, Recovered
+from tidegate.state import Identity, Log, Parts, Recovered
 
 
 def _nobody(*_: Any) -> None:
@@ -61,6 +62,8 @@ class Totals:
     rows_by_code: dict[str, Counter[int]] = field(default_factory=dict)
     broken: dict[str, Counter[int]] = field(default_factory=dict)
     stamped: Counter[str] = field(default_factory=Counter)
+    delivered: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
 
     def add(self, stage: str, made: Made) -> None:
         """Every row must have become something (semantics §8)."""
@@ -79,6 +82,8 @@ class Totals:
             "rows_by_code": {name: dict(counts) for name, counts in self.rows_by_code.items()},
             "broken": {name: dict(counts) for name, counts in self.broken.items()},
             "stamped": dict(self.stamped),
+            "delivered": dict(self.delivered),
+            "dropped": dict(self.dropped),
         }
 
     @classmethod
@@ -96,6 +101,8 @@ class Totals:
             by_code(facts["rows_by_code"]),
             by_code(facts["broken"]),
             Counter(facts["stamped"]),
+            Counter(facts["delivered"]),
+            Counter(facts["dropped"]),
         )
 
 
@@ -174,9 +181,9 @@ class Epochs:
         sinks: Mapping[str, Sequence[SinkWriter]],
         tables: Mapping[str, pa.Table],
         listener: Listener,
+        routes: Routes | None = None,
     ) -> None:
-        self._log, self._sinks, self._listener = log, sinks, listener
-        self._executor = executor
+        self._log, self._sinks, self._listener, self._routes = log, sinks, listener, routes
         self._tables: dict[str, pa.Table] = dict(tables)
         self.offsets: dict[str, Offset] = {}
         self.totals = Totals()
@@ -184,11 +191,31 @@ class Epochs:
         self.ended = False
         self.watermarks: dict[str, int] = {}
         found = log.recover()
+        self._executor = executor
         self._since_us = self.now_us = now_us if found is None else _since_us(found)
         self.dataflow = Dataflow(program, executor, tables=self._tables, since_us=self._since_us)
         self.interrupted: Intent | None = None
         if found is not None:
             self._recover(found)
+
+    def adopt(
+        self,
+        program: Program,
+        *,
+        identity: Identity,
+        sinks: Mapping[str, Sequence[SinkWriter]],
+        tables: Mapping[str, pa.Table],
+        routes: Routes | None,
+    ) -> None:
+        """Another program from the next epoch on; queries that stay go on with their state, new ones begin empty."""
+        kept = {query.name: query for query in self.dataflow.queries}
+        held = {name: self._tables.get(name, rows) for name, rows in tables.items()}
+        dataflow = Dataflow(program, self._executor, tables=held, since_us=self.now_us, kept=kept)
+        dataflow.seconds.update(self.dataflow.seconds)
+        self._log.extend(identity)
+        self.dataflow, self._tables = dataflow, held
+        self._sinks, self._routes = sinks, routes
+        self.dataflow.use_tables(held)
 
     # An epoch
 
@@ -212,16 +239,19 @@ class Epochs:
     def _perform(self, intent: Intent, number: int, got: Read) -> Told:
         if intent.tables:
             self._add_to_tables(intent.tables)
-        epoch = Epoch(
-            number=number, now_us=intent.now_us, ended=intent.ended, wanted=self._listener.wanted
-        )
+        wanted = self._listener.wanted | (self._routes.wanted if self._routes else frozenset())
+        epoch = Epoch(number=number, now_us=intent.now_us, ended=intent.ended, wanted=wanted)
         made = self.dataflow.step(Delivered(rows=got.rows, watermarks=intent.watermarks), epoch)
         told = got.tell()
         self._count(told, made)
         self._deliver(number, made, got.rows)
+        payloads = _payloads(told, made)
+        self._divert(number, payloads, intent.now_us)
         self._commit(intent, number, made)
         self._seen(made)
-        self._tell_of_diverted(told, made)
+        heard = [one for one in payloads if one["kind"] in self._listener.wanted]
+        if heard:
+            self._listener.diverted(heard)
         return told
 
     def _count(self, told: Told, made: Mapping[str, Made]) -> None:
@@ -243,10 +273,17 @@ class Epochs:
             if query is not None:
                 seen = pa.Table.from_batches([as_seen(made[query.name].emitted)])
             else:
-                seen = self._executor.table(rows.get(name, ()))
+                whole = self._executor.table(rows.get(name, ()))
+                seen = None if whole is None else _own_columns(whole)
             for sink in sinks:
                 if seen is not None:
                     sink.write(number, seen)
+
+    def _divert(self, number: int, payloads: Sequence[Payload], now_us: int) -> None:
+        if self._routes is not None:
+            done = self._routes.deliver(number, payloads, now_us=now_us)
+            self.totals.delivered.update(done.delivered)
+            self.totals.dropped.update(done.dropped)
 
     def _query(self, name: str) -> Running | None:
         return next((one for one in self.dataflow.queries if one.name.lower() == name), None)
@@ -265,6 +302,7 @@ class Epochs:
             "ended": intent.ended,
             "offsets": offsets,
             "stages": {stage: done.facts for stage, done in made.items() if done.facts},
+            "plans": self._plans,
             "watermarks": {stage: done.watermark_us for stage, done in made.items()},
             "totals": self.totals.facts(),
         }
@@ -280,13 +318,6 @@ class Epochs:
             self.watermarks[stage] = done.watermark_us
             self._listener.made(stage, done)
 
-    def _tell_of_diverted(self, told: Told, made: Mapping[str, Made]) -> None:
-        """Side outputs, of sources and of stages."""
-        payloads = [payload for of in told.malformed.values() for payload in of]
-        payloads += [payload for done in made.values() for payload in done.payloads]
-        if payloads:
-            self._listener.diverted(payloads)
-
     # State
 
     def checkpoint(self) -> None:
@@ -301,7 +332,15 @@ class Epochs:
             for name, batch in state.parts.items():
                 parts[f"{stage.stage.name}/{name}"] = pa.Table.from_batches([batch])
         parts |= {f"{_TABLE}{name}": rows for name, rows in self._tables.items()}
-        self._log.snapshot(self.number, {"stages": facts}, shards=[parts])
+        self._log.snapshot(self.number, {"stages": facts, "plans": self._plans}, shards=[parts])
+
+    @property
+    def _plans(self) -> dict[str, str]:
+        """By what plan each stage runs: a stream that was replaced must not take the state of the old one."""
+        return {stage.stage.name: stage.plan_id for stage in self._windowed}
+
+    def _has_state(self, facts: Mapping[str, Any], stage: WindowStage) -> bool:
+        return bool(facts["plans"].get(stage.stage.name) == stage.plan_id)
 
     @property
     def _windowed(self) -> list[WindowStage]:
@@ -309,7 +348,7 @@ class Epochs:
 
     def _recover(self, found: Recovered) -> None:
         if found.snapshot is not None:
-            self._restore(found.snapshot.facts["stages"], found.snapshot.shards)
+            self._restore(found.snapshot.facts, found.snapshot.shards)
         for delta in found.deltas():
             self._replay(delta.facts, delta.shards)
         if found.epoch >= 0:
@@ -329,9 +368,10 @@ class Epochs:
                 self._tables[name.removeprefix(_TABLE)] = rows
         self.dataflow.use_tables(self._tables)
         for stage in self._windowed:
-            own = _of(stage.stage.name, parts)
-            batches = {name: _one(table) for name, table in own.items()}
-            stage.restore(State(facts[stage.stage.name], batches))
+            if self._has_state(facts, stage):
+                own = _of(stage.stage.name, parts)
+                batches = {name: _one(table) for name, table in own.items()}
+                stage.restore(State(facts["stages"][stage.stage.name], batches))
 
     def _replay(self, facts: Mapping[str, Any], shards: Sequence[Parts]) -> None:
         parts: dict[str, pa.Table] = {}
@@ -345,14 +385,28 @@ class Epochs:
         if added:
             self._add_to_tables(added)
         for stage in self._windowed:
-            name = stage.stage.name
-            stage.replay(_of(name, parts), facts["stages"][name], facts["clock_us"])
+            if self._has_state(facts, stage):
+                name = stage.stage.name
+                stage.replay(_of(name, parts), facts["stages"][name], facts["clock_us"])
 
     def close(self) -> None:
         for sinks in self._sinks.values():
             for sink in sinks:
                 sink.close()
+        if self._routes is not None:
+            self._routes.close()
         self._log.close()
+
+
+def _own_columns(rows: pa.Table) -> pa.Table:
+    """Rows of a source without what a connector adds for us."""
+    return rows.select([name for name in rows.column_names if not name.startswith("$")])
+
+
+def _payloads(told: Told, made: Mapping[str, Made]) -> list[Payload]:
+    """Side outputs, of sources and of stages."""
+    payloads = [payload for of in told.malformed.values() for payload in of]
+    return payloads + [payload for done in made.values() for payload in done.payloads]
 
 
 def _since_us(found: Recovered) -> int:

@@ -5,7 +5,6 @@ the shape of a payload, the same on every engine; and that instants are RFC 3339
 """
 
 import decimal
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -242,8 +241,3 @@ def _plain_json(value: Any, kind: DataType) -> Any:
             return value if math.isfinite(value) else str(value)
         case _:
             return value
-
-
-def as_line(payload: Payload) -> str:
-    """The payload as a line of JSON."""
-    return json.dumps(payload, ensure_ascii=False)

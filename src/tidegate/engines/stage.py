@@ -22,10 +22,12 @@ from tidegate.kernel.index import KeyIndex
 from tidegate.kernel.operator import Bounds, Brought, Operator, Outcome, State, Step
 from tidegate.kernel.panes import PANE
 from tidegate.kernel.refusals import Refused
+from tidegate.kernel.row_operator import RowOperator
 from tidegate.model.grid import latest_window_us, pane_shift_us
 from tidegate.model.policies import DISPOSITION, FILTERED, EmitMode, Reason, SideKind
 from tidegate.model.time import NEVER_US
 from tidegate.model.types import Scalar
+from tidegate.model.windows import Conditional, Counting
 from tidegate.plan.physical import Branch, Stage
 
 _LATE = DISPOSITION[Reason.ALLOWED_LATENESS_EXCEEDED]
@@ -84,7 +86,7 @@ class WindowStage:
         self._spec = operator_spec(stage, plan_id)
         self._now_us = since_us
         project = executor.projection(stage, lambda: self._now_us)
-        self.operator: Operator = self._spec.build(project, since_us=since_us)
+        self.operator: Operator | RowOperator = self._spec.build(project, since_us=since_us)
         self._branches = tuple(executor.rows(stage, branch, tables) for branch in stage.branches)
         self._describer = Describer.of(stage)
 
@@ -188,6 +190,7 @@ class WindowStage:
 
     def _missed(self, ts_us: int) -> Extent:
         assert self._spec.window is not None
+        assert not isinstance(self._spec.window, (Counting, Conditional))
         return Extent(*latest_window_us(self._spec.window, ts_us))
 
     def _refused(

@@ -27,7 +27,7 @@ from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
 from tidegate.model.types import Scalar
 
 ROWS_ONCE, STAMPED_ROWS = "$rows_once", "$stamped_rows"
-_WITHOUT_TIME = tuple(
+WITHOUT_TIME = tuple(
     DISPOSITION[reason]
     for reason in (
         Reason.MISSING_EVENT_TIME,
@@ -93,7 +93,7 @@ def _read(batch: pa.RecordBatch, arrived: Arrived) -> None:
 def _see(batch: pa.RecordBatch, panes: Integers, arrived: Arrived) -> None:
     """The latest time that counts; one outside of all years says nothing."""
     times = numbers(conform(batch.column(MAX_TS), Scalar.BIGINT))
-    counts = ~np.isin(-panes, _WITHOUT_TIME) if panes.min() < 0 else np.ones(len(panes), bool)
+    counts = ~np.isin(-panes, WITHOUT_TIME) if panes.min() < 0 else np.ones(len(panes), bool)
     if times.valid is not None:
         counts &= times.valid
     counts &= (times.values >= MIN_EVENT_TIME_US) & (times.values <= MAX_EVENT_TIME_US)

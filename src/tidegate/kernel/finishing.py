@@ -29,7 +29,7 @@ from tidegate.model.schema import Schema
 from tidegate.model.types import Scalar
 
 ROW, CODE, OUTPUT_CODE = "$row", "$code", "$output_code"
-WINDOW_TIME, WINDOW_ID = "$window_time", "$window_id"
+WINDOW, WINDOW_TIME, WINDOW_ID = "$window", "$window_time", "$window_id"
 ARRIVAL, TS = "$arrival", "$ts"
 _INSTANT = arrow_type(Scalar.TIMESTAMP)
 
@@ -46,6 +46,8 @@ class OutputSpec:
 
     `per_group`: groups have windows of their own (sessions), and so a Top-N of their own. `rows`: the place of the
     partial that holds whole rows, for windows without aggregates. `sort` names the fields of the sort keys if `plain`.
+    `numbered`: windows are told apart by `$window`, and say their `$window_time`, since edges do not tell everything of
+    windows that rows complete. `exploded`: their contents are whole rows already.
     """
 
     plan_id: str
@@ -59,6 +61,8 @@ class OutputSpec:
     limit: int | None = None
     rows: str | None = None
     per_group: bool = False
+    numbered: bool = False
+    exploded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +133,11 @@ class Finisher:
 
     def _window_columns(self, contents: pa.RecordBatch) -> Mapping[str, pa.Array]:
         starts, ends = contents.column(WINDOW_START), contents.column(WINDOW_END)
+        last = (WINDOW_TIME, ends, 1)
+        if self.spec.numbered:
+            last = (WINDOW_TIME, contents.column(WINDOW_TIME), 0)
         made = {}
-        for name, edge, back in (
-            (WINDOW_START, starts, 0),
-            (WINDOW_END, ends, 0),
-            (WINDOW_TIME, ends, 1),
-        ):
+        for name, edge, back in ((WINDOW_START, starts, 0), (WINDOW_END, ends, 0), last):
             if name in self.spec.reads:
                 found = numbers(edge)
                 made[name] = array_of(found.values - back, found.valid, _INSTANT)
@@ -154,7 +157,7 @@ class Finisher:
 
     def nothing(self, contents: pa.RecordBatch) -> Finished:
         """What no contents amount to."""
-        kinds = {TS: pa.int64(), ARRIVAL: pa.int64()}
+        kinds = dict.fromkeys((TS, ARRIVAL, WINDOW, WINDOW_TIME), pa.int64())
         units = pa.schema(
             [
                 contents.schema.field(name)
@@ -169,7 +172,9 @@ class Finisher:
 
     def _windows(self, contents: pa.RecordBatch) -> Integers:
         """A number for the window of each group."""
-        names = self._unit_names if self.spec.per_group else [WINDOW_START, WINDOW_END]
+        names = [WINDOW] if self.spec.numbered else [WINDOW_START, WINDOW_END]
+        if self.spec.per_group:
+            names = self._unit_names
         windows, _ = KeyIndex().slots(_lanes(contents.select(names)))
         return windows
 
@@ -194,8 +199,10 @@ class Finisher:
 
     @property
     def _unit_names(self) -> list[str]:
-        rest = [TS, ARRIVAL] if self.spec.rows is not None else [key.name for key in self.spec.keys]
-        return [WINDOW_START, WINDOW_END, *rest]
+        whole = self.spec.rows is not None or self.spec.exploded
+        rest = [TS, ARRIVAL] if whole else [key.name for key in self.spec.keys]
+        own = [WINDOW, WINDOW_TIME] if self.spec.numbered else []
+        return [WINDOW_START, WINDOW_END, *own, *rest]
 
     def _values(self, arrays: Sequence[pa.Array]) -> pa.RecordBatch:
         columns = [

@@ -9,45 +9,34 @@ Decided here: the order of things inside an epoch. Rows are judged and merged fi
 advances; then rows are emitted; then what is closed is forgotten.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from tidegate.kernel.arrivals import Arrived, read, taken_back
-from tidegate.kernel.arrow import numbers
 from tidegate.kernel.changes import Emitted, together
+from tidegate.kernel.course import Course
 from tidegate.kernel.emission import Moment, emission_of, horizon_us
 from tidegate.kernel.finishing import Finisher, OutputSpec, Projection
-from tidegate.kernel.groups import ROWS
 from tidegate.kernel.panes import PaneStore
 from tidegate.kernel.quotas import NO_LIMITS, Limits, Quotas
 from tidegate.kernel.refusals import Refused
 from tidegate.kernel.rows import RowShape
 from tidegate.kernel.sessions import SessionStore
 from tidegate.kernel.spans import DirectGrid, Grid, shared
+from tidegate.kernel.steps import Account, Bounds, Brought, InputSpec, Outcome, State, Step
 from tidegate.kernel.user import accumulated
-from tidegate.kernel.watermark import InputTime, StageWatermark
 from tidegate.model.expressions import Field
 from tidegate.model.grid import open_from_us
 from tidegate.model.partials import PartialSpec
-from tidegate.model.policies import AGGREGATED, Emit, StreamKind
-from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US, NEVER_US
+from tidegate.model.policies import Emit, StreamKind
+from tidegate.model.time import MIN_EVENT_TIME_US
 from tidegate.model.windows import Cumulating, Hopping, Inherited, Session, Tumbling
 
+__all__ = ["Bounds", "Brought", "InputSpec", "Operator", "OperatorSpec", "Outcome", "State", "Step"]
+
 OperatedWindow = Tumbling | Hopping | Cumulating | Session | Inherited
-Parts = Mapping[str, pa.RecordBatch]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputSpec:
-    """One input. `max_future_skew_us` None: rows may be from any future."""
-
-    time: InputTime
-    max_future_skew_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,86 +68,12 @@ class OperatorSpec:
         return Operator(self, project, since_us)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """By what the rows of an input are judged in this epoch."""
-
-    watermark_us: int
-    open_from_us: int
-    latest_us: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
-    """What an input brings: batches of row SQL, those of rows that it takes back, and watermarks from elsewhere."""
-
-    batches: Sequence[pa.RecordBatch] = ()
-    taken_back: Sequence[pa.RecordBatch] = ()
-    explicit_us: int = NEVER_US
-    upstream_us: int = NEVER_US
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """An epoch. `crowded`: the engine finds that the state is too large."""
-
-    inputs: Sequence[Brought]
-    now_us: int
-    ended: bool = False
-    crowded: bool = False
-
-
-@dataclass(slots=True)
-class Account:
-    """Rows by the code of what became of them; the clock stamped `stamped` of them."""
-
-    rows_by_code: Counter[int] = field(default_factory=Counter)
-    stamped: int = 0
-
-    def add(self, arrived: Arrived) -> None:
-        self.rows_by_code.update(arrived.rows_by_code)
-        self.stamped += arrived.stamped
-
-    def refuse(self, refused: Refused) -> None:
-        if len(refused):
-            counts = np.bincount(refused.codes, numbers(refused.partials.column(ROWS)).values)
-            for code in np.flatnonzero(counts).tolist():
-                self.rows_by_code[code] += int(counts[code])
-                self.rows_by_code[AGGREGATED] -= int(counts[code])
-
-    def merge(self, other: "Account") -> None:
-        self.rows_by_code.update(other.rows_by_code)
-        self.stamped += other.stamped
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What an operator is restored from: JSON, and partial batches by name."""
-
-    facts: Mapping[str, Any]
-    parts: Parts
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an epoch gave. `refused` is by input; `behind_us`: no row that is emitted later lies before it."""
-
-    emitted: Emitted
-    refused: Sequence[Refused]
-    account: Account
-    watermark_us: int
-    behind_us: int
-
-
 class Operator:
     """One stage's state."""
 
     def __init__(self, spec: OperatorSpec, project: Projection | None, since_us: int) -> None:
         self.spec = spec
-        self.watermark = StageWatermark([one.time for one in spec.inputs], since_us=since_us)
-        self.account = Account()
-        self._clock_us = since_us
-        self._emitted_us = NEVER_US
+        self.course = Course(spec.inputs, since_us=since_us)
         self._arrivals = 0
         self._specs = (spec.rows.spec,) if spec.rows else spec.partials
         self._quotas = self._make_quotas()
@@ -195,30 +110,22 @@ class Operator:
 
     def begin(self, now_us: int) -> tuple[Bounds, ...]:
         """By what the rows of each input are judged; asking twice changes nothing."""
-        now_us = max(now_us, self._clock_us)
-        watermark_us = self.watermark.begin(now_us)
+        watermark_us = self.course.begin(now_us)
         earliest = MIN_EVENT_TIME_US
         if self.spec.window is not None:
             lateness_us = self.spec.lateness_us
             earliest = open_from_us(
                 self.spec.window, watermark_us=watermark_us, lateness_us=lateness_us
             )
-        return tuple(
-            Bounds(
-                watermark_us=watermark_us,
-                open_from_us=earliest,
-                latest_us=_latest_us(one.max_future_skew_us, now_us),
-            )
-            for one in self.spec.inputs
-        )
+        return self.course.bounds(now_us, watermark_us=watermark_us, open_from_us=earliest)
 
     def step(self, step: Step, *, replayed: bool = False) -> Outcome:
         """Take the epoch in. `replayed`: nobody wants to see what it emits."""
-        now_us = max(step.now_us, self._clock_us)
-        closed_us = horizon_us(self.watermark.begin(now_us), self.spec.lateness_us)
+        now_us = self.course.now_us(step.now_us)
+        closed_us = horizon_us(self.course.begin(now_us), self.spec.lateness_us)
         account = Account()
         refused = []
-        for brought, clock in zip(step.inputs, self.watermark.clocks, strict=True):
+        for brought, clock in zip(step.inputs, self.course.watermark.clocks, strict=True):
             arrived = self._read(brought)
             rows, latest_us = arrived.rows, arrived.latest_us
             clock.saw(rows=rows, latest_us=latest_us, now_us=now_us)
@@ -226,11 +133,11 @@ class Operator:
             refused.append(self._take(arrived.partials, closed_us, crowded=step.crowded))
         for one in refused:
             account.refuse(one)
-        self.account.merge(account)
+        self.course.account.merge(account)
         moment = self._advance(step, now_us)
         emitted = self._emit(moment, replayed=replayed)
         self._store.drop(moment.closed_us)
-        return Outcome(emitted, refused, account, self.watermark.at_us, moment.closed_us)
+        return Outcome(emitted, refused, account, self.watermark_us, moment.closed_us)
 
     def _read(self, brought: Brought) -> Arrived:
         arrived = read(self._as_partials(brought.batches))
@@ -275,22 +182,16 @@ class Operator:
 
     def _advance(self, step: Step, now_us: int) -> Moment:
         """The watermark and the clock go on."""
-        self.watermark.advance(
-            now_us,
-            explicit_us={place: one.explicit_us for place, one in enumerate(step.inputs)},
-            upstream_us={place: one.upstream_us for place, one in enumerate(step.inputs)},
-            ended=step.ended,
-        )
         every = self.spec.emit.interval_us
-        ticks = every is not None and now_us // every > self._clock_us // every
-        moment = Moment(
-            before_us=self._emitted_us,
-            watermark_us=self.watermark.at_us,
+        ticks = every is not None and now_us // every > self.course.clock_us // every
+        before_us = self.course.emitted_us
+        self.course.advance(step, now_us)
+        return Moment(
+            before_us=before_us,
+            watermark_us=self.watermark_us,
             lateness_us=self.spec.lateness_us,
             tick=step.ended or ticks,
         )
-        self._clock_us, self._emitted_us = now_us, self.watermark.at_us
-        return moment
 
     def _emit(self, moment: Moment, *, replayed: bool) -> Emitted:
         if replayed:
@@ -306,7 +207,11 @@ class Operator:
 
     @property
     def clock_us(self) -> int:
-        return self._clock_us
+        return self.course.clock_us
+
+    @property
+    def watermark_us(self) -> int:
+        return self.course.watermark.at_us
 
     @property
     def open_windows(self) -> int:
@@ -316,14 +221,7 @@ class Operator:
 
     def snapshot(self) -> State:
         """All there is, as plain facts and partial batches."""
-        facts = {
-            "watermark": self.watermark.facts(),
-            "clock_us": self._clock_us,
-            "emitted_us": self._emitted_us,
-            "arrivals": self._arrivals,
-            "rows_by_code": dict(self.account.rows_by_code),
-            "stamped": self.account.stamped,
-        }
+        facts = {**self.course.facts(), "arrivals": self._arrivals}
         parts = {"groups": self._store.partials()}
         if self._emission.dirty is not None:
             parts |= {"units": self._emission.dirty.units, "old": self._emission.dirty.old}
@@ -335,11 +233,8 @@ class Operator:
     def restore(self, state: State) -> None:
         """Into an empty operator. Groups of several shards may come one after the other, by `groups` alone."""
         facts, parts = state.facts, state.parts
-        self.watermark.restore(facts["watermark"])
-        self._clock_us, self._emitted_us = facts["clock_us"], facts["emitted_us"]
+        self.course.restore(facts)
         self._arrivals = facts["arrivals"]
-        counted = {int(code): rows for code, rows in facts["rows_by_code"].items()}
-        self.account = Account(Counter(counted), facts["stamped"])
         self._store.merge(parts["groups"])
         if self._emission.dirty is not None:
             self._emission.dirty.restore(parts["units"], parts["old"])
@@ -356,12 +251,6 @@ def _alike(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
         pa.RecordBatch.from_arrays([batch.column(name) for name in names], names=names)
         for batch in batches
     ]
-
-
-def _latest_us(max_skew_us: int | None, now_us: int) -> int:
-    return (
-        MAX_EVENT_TIME_US if max_skew_us is None else min(now_us + max_skew_us, MAX_EVENT_TIME_US)
-    )
 
 
 def _grid(spec: OperatorSpec) -> Grid:

@@ -16,7 +16,7 @@ that nothing behind the seam grows with the rows.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tidegate.model.expressions import Expr, Literal, SortKey
+from tidegate.model.expressions import Expr, Field, Literal, SortKey
 from tidegate.model.types import Array, DataType, Decimal, Map, Scalar, Struct
 from tidegate.model.user_aggregates import UserAggregate
 
@@ -118,3 +118,22 @@ def width_bytes(kind: DataType) -> int | None:
             return None
         case _:
             return _WIDTHS.get(kind, 8)
+
+
+def row_inputs(spec: PartialSpec, place: int) -> tuple[Field, ...]:
+    """The columns in which one row, crossing whole, brings what it adds to the partial at that place.
+
+    Rows that add nothing have NULL. Where several values are collected together, the first column says whether they
+    are; where every row counts, no column is needed.
+    """
+    name = f"$p{place}"
+    match spec.op:
+        case PartialOp.ROWS if spec.filter is None:
+            return ()
+        case PartialOp.COLLECT | PartialOp.COLLECT_SET if len(spec.args) > 1:
+            values = (Field(f"{name}_{n}", arg.type) for n, arg in enumerate(spec.args))
+            return (Field(name, Scalar.BOOLEAN), *values)
+        case PartialOp.COLLECT | PartialOp.COLLECT_SET | PartialOp.SUM:
+            return (Field(name, spec.args[0].type),)
+        case _:
+            return (Field(name, spec.type),)

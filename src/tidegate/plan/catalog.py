@@ -71,8 +71,10 @@ class StreamDef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkDef:
+    """`stream` None: it takes side outputs, from whatever names it in a route."""
+
     name: str
-    stream: str
+    stream: str | None
     connector: str
     options: dict[str, OptionValue] = field(hash=False)
     text: str = ""
@@ -93,6 +95,12 @@ class Catalog:
     def __init__(self, broken: Iterable[str] = ()) -> None:
         self._definitions: dict[str, Definition] = {}
         self.broken = set(broken)
+
+    def copy(self) -> "Catalog":
+        """The same definitions; what is added to the one is not in the other."""
+        made = Catalog(self.broken)
+        made._definitions = dict(self._definitions)
+        return made
 
     def find(self, name: str) -> Definition | None:
         if name.lower() not in self._definitions and name.lower() in self.broken:
@@ -116,7 +124,7 @@ class Catalog:
             definition.name
             for definition in self._definitions.values()
             if (isinstance(definition, StreamDef) and lowered in definition.reads)
-            or (isinstance(definition, SinkDef) and definition.stream.lower() == lowered)
+            or (isinstance(definition, SinkDef) and (definition.stream or "").lower() == lowered)
         ]
 
     def path(self, reads: Iterable[str], name: str) -> tuple[str, ...]:

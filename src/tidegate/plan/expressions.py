@@ -24,6 +24,7 @@ from tidegate.model.expressions import (
     bigint,
     call,
     chain,
+    negate,
     text,
 )
 from tidegate.model.types import Array, DataType, Map, Scalar, Struct
@@ -176,6 +177,17 @@ def _as_instant(expr: Expr, kind: Scalar, node: exp.Expression, context: Context
 
 def _binary(name: str) -> Callable[[exp.Expression, Context], Expr]:
     return lambda node, context: operator(name, node, (node.this, node.expression), context)
+
+
+def _pattern(name: str) -> Callable[[exp.Expression, Context], Expr]:
+    """NOT stands in the middle: `a NOT LIKE b`."""
+    plain = _binary(name)
+
+    def bound(node: exp.Expression, context: Context) -> Expr:
+        matches = plain(node, context)
+        return negate(matches) if node.args.get("negate") else matches
+
+    return bound
 
 
 def _unary(name: str) -> Callable[[exp.Expression, Context], Expr]:
@@ -395,8 +407,6 @@ _BINARY: dict[type[exp.Expression], str] = {
     exp.GTE: ">=",
     exp.NullSafeEQ: "is_not_distinct",
     exp.NullSafeNEQ: "is_distinct",
-    exp.Like: "like",
-    exp.ILike: "ilike",
     exp.RegexpLike: "rlike",
     exp.BitwiseAnd: "&",
     exp.BitwiseOr: "|",
@@ -406,6 +416,8 @@ _BINARY: dict[type[exp.Expression], str] = {
 }
 _HANDLERS: dict[type[exp.Expression], Callable[[exp.Expression, Context], Expr]] = {
     **{kind: _binary(name) for kind, name in _BINARY.items()},
+    exp.Like: _pattern("like"),
+    exp.ILike: _pattern("ilike"),
     exp.Add: _shift("+", 1),
     exp.Sub: _shift("-", -1),
     exp.And: _logical("and"),

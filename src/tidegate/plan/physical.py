@@ -23,7 +23,7 @@ from tidegate.model.policies import (
 )
 from tidegate.model.schema import Schema
 from tidegate.model.types import Scalar
-from tidegate.model.windows import Window
+from tidegate.model.windows import Sliding, Window
 from tidegate.plan.logical import NamedAggregate, Rung
 
 TS = Field("$ts", Scalar.BIGINT)
@@ -141,7 +141,7 @@ class Panes:
 class FrameSpec:
     """A frame of OVER in terms of row columns."""
 
-    window: Window
+    window: Sliding
     partition_by: tuple[str, ...]
     aggregates: tuple[str, ...]
 

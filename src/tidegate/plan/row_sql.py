@@ -56,6 +56,7 @@ from tidegate.plan.physical import (
     StageKind,
     TableLookup,
 )
+from tidegate.plan.row_inputs import has_inputs, inputs_of, read_whole
 from tidegate.plan.row_verdict import LATEST, OPEN_FROM, STAMPED, Verdict, verdict_of
 
 MOVES = "$moves"
@@ -104,15 +105,20 @@ class _RowSql:
         return self._partial_groups(prepared)
 
     def _passed_on(self) -> Iterator[Named]:
-        """Everything of a row that is needed above; stateless rows keep no time."""
+        """Everything of a row that is needed above; stateless rows keep no time, and aggregated ones are partials."""
         if self.verdict.timed and self.stage.kind is not StageKind.STATELESS:
             yield Named(TS.name, TS)
         if self.verdict.stamps:
             yield Named(STAMPED.name, STAMPED)
         if self.stage.kind is StageKind.ROWS and self.verdict.moves != TRUE:
             yield Named(MOVES, self.verdict.moves)
+        bring = self.stage.routing is Routing.ROWS and has_inputs(self.stage)
+        whole = read_whole(self.stage) if bring else None
         for named in self.branch.columns:
-            yield Named(named.name, Field(named.name, named.expr.type))
+            if whole is None or named.name in whole:
+                yield Named(named.name, Field(named.name, named.expr.type))
+        if bring:
+            yield from inputs_of(self.stage)
 
     def whole(self) -> Relation:
         """Every row with the input's own columns, all of them, so that the original event can be shown."""

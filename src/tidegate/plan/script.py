@@ -63,6 +63,15 @@ class Program:
     errors: list[TidegateError] = field(default_factory=list)
     selects: int = 0
 
+    def copy(self) -> "Program":
+        """The same program, which can be changed without the other."""
+        return Program(
+            catalog=self.catalog.copy(),
+            settings=self.settings,
+            queries=[*self.queries],
+            selects=self.selects,
+        )
+
     def query(self, name: str) -> NamedQuery | None:
         return next((query for query in self.queries if query.name.lower() == name.lower()), None)
 
@@ -198,8 +207,25 @@ def _create_stream(statement: Statement, program: Program) -> None:
         text=statement.source.text[statement.span.start : statement.span.end],
     )
     _define(definition, statement, program)
-    program.queries = [query for query in program.queries if query.name.lower() != name.lower()]
-    program.queries.append(NamedQuery(name=name, logical=bound.logical, anonymous=False))
+    _add_query(NamedQuery(name=name, logical=bound.logical, anonymous=False), program)
+
+
+def _add_query(query: NamedQuery, program: Program) -> None:
+    """Behind all that it reads: one that is replaced may read streams that came after it, and others may read it."""
+    left = [one for one in program.queries if one.name.lower() != query.name.lower()]
+    left.append(query)
+    ordered: list[NamedQuery] = []
+    while left:
+        waiting = {one.name.lower() for one in left}
+        ready = next(one for one in left if not _reads(one, program) & waiting)
+        left.remove(ready)
+        ordered.append(ready)
+    program.queries = ordered
+
+
+def _reads(query: NamedQuery, program: Program) -> frozenset[str]:
+    definition = program.catalog.find(query.name)
+    return definition.reads if isinstance(definition, StreamDef) else frozenset()
 
 
 def _bind(
@@ -236,38 +262,43 @@ def _create_sink(statement: Statement, program: Program) -> None:
     if _already_there(statement, program):
         return
     source = statement.source
-    stream = program.catalog.find(statement.stream.text)
-    at = source.location(statement.stream.span)
-    if stream is None:
-        raise errors.unknown_relation(
-            at, name=statement.stream, hint=program.catalog.suggestion(statement.stream.text)
-        )
-    if not isinstance(stream, (StreamDef, SourceDef)):
-        raise errors.wrong_kind_of_relation(
-            at, name=stream.name, kind=stream.kind, statement="CREATE SINK", expected="stream"
-        )
+    stream = None if statement.stream is None else _sunk(statement, statement.stream, program)
     place = source.location(statement.name.span)
     connector, options = read_connector(
         statement.options, scope=Scope.SINK, source=source, place=place
     )
-    if isinstance(stream, StreamDef):
+    if isinstance(stream, StreamDef) and statement.stream is not None:
         refuse_sink(
             connector.name,
             stream=stream.name,
             kind=stream.stream_kind,
             emission=stream.emission,
-            at=at,
+            at=source.location(statement.stream.span),
         )
     text = source.text[statement.span.start : statement.span.end]
     program.catalog.add(
         SinkDef(
             name=statement.name.text,
-            stream=stream.name,
+            stream=stream.name if stream else None,
             connector=connector.name,
             options=options,
             text=text,
         )
     )
+
+
+def _sunk(statement: Statement, name: Name, program: Program) -> StreamDef | SourceDef:
+    """What a sink takes rows from."""
+    stream = program.catalog.find(name.text)
+    at = statement.source.location(name.span)
+    if stream is None:
+        hint = program.catalog.suggestion(name.text)
+        raise errors.unknown_relation(at, name=name, hint=hint)
+    if not isinstance(stream, (StreamDef, SourceDef)):
+        raise errors.wrong_kind_of_relation(
+            at, name=stream.name, kind=stream.kind, statement="CREATE SINK", expected="stream"
+        )
+    return stream
 
 
 def _select(statement: Statement, program: Program) -> None:
@@ -332,10 +363,19 @@ def _look_up(statement: Statement, program: Program) -> None:
 
 def _explain(statement: Statement, program: Program) -> None:
     assert isinstance(statement, Explain)
+    explained(statement, program)
+
+
+def explained(statement: Explain, program: Program) -> NamedQuery:
+    """The query that EXPLAIN is about, its own or that of a stream."""
     if isinstance(statement.target, Query):
-        _bind(statement.target, statement, program, name="explained")
-    else:
-        _named(statement.target, program, statement, "stream", StreamDef)
+        bound, _ = _bind(statement.target, statement, program, name="explained")
+        return NamedQuery(name="explained", logical=bound.logical, anonymous=True)
+    stream = _named(statement.target, program, statement, "stream", StreamDef)
+    assert isinstance(stream, StreamDef)
+    query = program.query(stream.name)
+    assert query is not None
+    return query
 
 
 def _set(statement: Statement, program: Program) -> None:

@@ -252,6 +252,7 @@ class _SelectBinder:
             self.read.node,
             [named.call for named in sink.calls] if aggregated else (),
             at=self.read_at,
+            window=chosen.window if chosen else None,
         )
         top = self._operators(node, chosen, keys if aggregated else None, sink, having)
         if limit is not None:

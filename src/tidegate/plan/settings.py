@@ -4,8 +4,10 @@ Decided here, for a stream: SET beats WITH, WITH beats `[transforms.<stream>]`, 
 and `[defaults]` come last. Values are in normal form (durations in µs) from here on.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tidegate import errors
 from tidegate.model.options import (
@@ -17,7 +19,9 @@ from tidegate.model.options import (
     OptionValue,
     Scope,
 )
+from tidegate.model.user_aggregates import UserAggregate
 from tidegate.plan.aggregates import UserAggregates
+from tidegate.plan.catalog import SinkDef
 from tidegate.sql.source import SourceText
 from tidegate.sql.statements import Option
 
@@ -27,20 +31,26 @@ _SIDE_PREFIX = "side_output."
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `tidegate.toml` and SET say. `transforms` go by lower-case name; `sinks` are names that the file defines.
+    """What `tidegate.toml` and SET say. `transforms` and `sinks`, those that the file defines, go by lower-case name.
 
     `aggregates` are those in Python that queries may call, by lower-case name (`user_aggregates.py`).
     """
 
     defaults: Values = field(default_factory=dict)
     transforms: Mapping[str, Values] = field(default_factory=dict)
-    sinks: frozenset[str] = frozenset()
+    sinks: Mapping[str, SinkDef] = field(default_factory=dict)
     session: Values = field(default_factory=dict)
     spark: Values = field(default_factory=dict)
     aggregates: UserAggregates = field(default_factory=dict)
 
     def with_session(self, name: str, value: OptionValue) -> "Settings":
         return replace(self, session={**self.session, name: value})
+
+    def with_aggregate(self, aggregate: UserAggregate) -> "Settings":
+        """Those of packages stay where they are, and are loaded when a query asks."""
+        known: MutableMapping[str, UserAggregate] = {aggregate.name: aggregate}
+        others: Any = self.aggregates
+        return replace(self, aggregates=ChainMap(known, others))
 
     def of_query(self, name: str, own: Values) -> Values:
         """What is set for this query alone; `own` is its WITH."""

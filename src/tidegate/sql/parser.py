@@ -223,8 +223,10 @@ def _read_create_stream(cursor: Cursor, head: _Head, start: Span) -> Statement:
 
 
 def _read_create_sink(cursor: Cursor, head: _Head, start: Span) -> Statement:
-    cursor.expect("FROM")
-    stream = cursor.name("the name of a stream")
+    stream = None
+    if not cursor.sees("WITH"):
+        cursor.expect("FROM")
+        stream = cursor.name("the name of a stream")
     options = _read_trailing_options(cursor)
     return CreateSink(
         name=head.name,

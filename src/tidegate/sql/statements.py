@@ -122,7 +122,9 @@ class CreateStream(Create):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateSink(Create):
-    stream: Name
+    """Without a stream it is a sink for side outputs."""
+
+    stream: Name | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

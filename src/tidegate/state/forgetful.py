@@ -14,6 +14,9 @@ class ForgetfulLog:
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
 
+    def extend(self, identity: Identity) -> None:
+        self.identity = identity
+
     def recover(self) -> Recovered | None:
         return None
 

@@ -132,6 +132,11 @@ class PartialLog:
 
     _base: int | None
 
+    def extend(self, identity: Identity) -> None:
+        """The run goes on with other plans; its state so far stays."""
+        _write_document(self._store, layout.IDENTITY, identity_body(identity, self._mark))
+        self.identity = identity
+
     def recover(self) -> Recovered | None:
         """What a restart begins with; removes what an interrupted epoch or snapshot left."""
         contents, reader = scan(self._store), Reader(self._store, self._mark)

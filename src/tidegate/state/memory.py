@@ -24,6 +24,9 @@ class MemoryLog:
         self._written: dict[str, Parts] = {}
         self._growth = Growth()
 
+    def extend(self, identity: Identity) -> None:
+        self.identity = identity
+
     def recover(self) -> Recovered | None:
         self._written.clear()
         epoch = self._epoch

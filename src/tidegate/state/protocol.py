@@ -54,6 +54,10 @@ class Log(Protocol):
     @property
     def identity(self) -> Identity: ...
 
+    def extend(self, identity: Identity) -> None:
+        """The run goes on with other plans: from now on the checkpoint belongs to them."""
+        ...
+
     def recover(self) -> Recovered | None:
         """None if nothing was ever intended. What an interrupted epoch left behind is removed."""
         ...

@@ -13,7 +13,6 @@ from tests.oracle.playing import planned
 from tests.oracle.sensitive import SENSITIVE
 from tests.oracle.test_scenarios import FILES, loaded, name_of, runs_at_all
 from tidegate.errors import TidegateError
-from tidegate.model.windows import Conditional, Counting, Sliding
 from tidegate.plan.physical import Stage
 from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program
@@ -34,8 +33,7 @@ def runs() -> Iterator[object]:
 
 def is_beyond(stage: Stage) -> bool:
     """Whether the stage needs what may be refused."""
-    window = isinstance(stage.window, (Sliding, Counting, Conditional))
-    return window or bool(stage.frames) or stage.option("dedup_key") is not None
+    return stage.option("dedup_key") is not None
 
 
 def subject_of(program: Program, way: str, place: Path) -> Travelling | None:

@@ -12,11 +12,12 @@ from tests.plan.row_sql.evaluation import Row, evaluate
 from tests.plan.row_sql.oracle import Answer, Judged, canonical, group_of, windows_of
 from tests.sql.functions.harness import arrow_type_fits
 from tidegate.model.grid import pane_start_us
-from tidegate.model.partials import PartialOp, PartialSpec
+from tidegate.model.partials import PartialOp, PartialSpec, row_inputs
 from tidegate.model.policies import AGGREGATED, FILTERED
 from tidegate.model.types import DataType, Scalar
 from tidegate.model.windows import Cumulating, Hopping, Session, Tumbling
 from tidegate.plan.physical import Branch, Routing, Stage, StageKind
+from tidegate.plan.row_inputs import has_inputs, read_whole, row_columns
 
 Groups = dict[tuple[Any, ...], list[Judged]]
 _FLOATING = frozenset({PartialOp.SUM, PartialOp.MEAN, PartialOp.M2, PartialOp.COMOMENT})
@@ -77,7 +78,10 @@ def check_types(stage: Stage, branch: Branch, schema: pa.Schema) -> list[str]:
     """Columns whose Arrow type is not what the plan says."""
     kinds: dict[str, DataType] = {named.name: named.expr.type for named in branch.columns}
     kinds |= {field.name: field.type for field in (*stage.keys, *stage.partition_by)}
-    kinds |= {f"$p{place}": spec.type for place, spec in enumerate(stage.partials)}
+    if stage.routing is Routing.ROWS:
+        kinds |= {column.name: column.type for column in row_columns(stage)}
+    else:
+        kinds |= {f"$p{place}": spec.type for place, spec in enumerate(stage.partials)}
     kinds |= dict.fromkeys(("$pane", "$code", "$ts", "$rows", "$max_ts"), Scalar.BIGINT)
     return [
         f"{name}: {kinds[name]}, but {schema.field(name).type}"
@@ -143,7 +147,7 @@ def _latest(times: Iterator[int | None]) -> int | None:
 
 
 def _check_rows(stage: Stage, answer: Answer, main: Sequence[Row]) -> Iterator[str]:
-    names = [named.name for named in stage.branches[0].columns]
+    names = _whole(stage)
     timed = bool(main) and "$ts" in main[0]
     stamped = bool(main) and "$stamped" in main[0]
 
@@ -151,12 +155,55 @@ def _check_rows(stage: Stage, answer: Answer, main: Sequence[Row]) -> Iterator[s
         told = [values[name] for name in names] if code == AGGREGATED else []
         return canonical([code, ts if timed else 0, stamp if stamped else False, *told])
 
-    expected = Counter(shown(row.code, row.ts, row.stamped, row.values) for row in answer.rows)
+    expected = Counter(
+        shown(row.code, row.ts, row.stamped, {**row.values, **_added(stage, row)})
+        for row in answer.rows
+    )
     found = Counter(
-        shown(row["$code"], row.get("$ts"), row.get("$stamped", False), row) for row in main
+        shown(
+            row["$code"],
+            row.get("$ts"),
+            row.get("$stamped", False),
+            {**row, **_brought(stage, row)},
+        )
+        for row in main
     )
     if expected != found:
         yield f"rows: missing {expected - found}, unexpected {found - expected}"
+
+
+def _whole(stage: Stage) -> list[str]:
+    """The columns of a row that are told: as they are, and what it adds to each partial."""
+    names = [named.name for named in stage.branches[0].columns]
+    if not has_inputs(stage):
+        return names
+    whole = read_whole(stage)
+    partials = [f"$p{place}" for place, _ in enumerate(stage.partials)]
+    return [*(name for name in names if name in whole), *partials]
+
+
+def _added(stage: Stage, row: Judged) -> Row:
+    """The partials of the row alone."""
+    if row.code != AGGREGATED or not has_inputs(stage):
+        return {}
+    return {
+        f"$p{place}": naive.partial(spec, [row.values]) for place, spec in enumerate(stage.partials)
+    }
+
+
+def _brought(stage: Stage, row: Row) -> Row:
+    """The same as it has crossed: what is collected comes bare, several values apart."""
+    brought: dict[str, Any] = {}
+    for place, spec in enumerate(stage.partials) if has_inputs(stage) else ():
+        name, columns = f"$p{place}", row_inputs(spec, place)
+        if not columns:
+            brought[name] = 1
+        elif len(columns) > 1:
+            entry = tuple(row[column.name] for column in columns[1:])
+            brought[name] = [entry] if row[name] else []
+        elif spec.op in (PartialOp.COLLECT, PartialOp.COLLECT_SET):
+            brought[name] = [] if row[name] is None else [row[name]]
+    return brought
 
 
 # Partials

@@ -33,7 +33,18 @@ def _write_parquet(rows: pa.Table, file: BinaryIO) -> None:
     parquet.write_table(rows, file)
 
 
-_WRITERS: dict[str, Write] = {"json": write_json, "csv": write_csv, "parquet": _write_parquet}
+def _write_lines(rows: pa.Table, file: BinaryIO) -> None:
+    """Rows that are lines of JSON already."""
+    file.write("".join(f"{line}\n" for line in rows.column(0).to_pylist()).encode())
+
+
+_WRITERS: dict[str, Write] = {
+    "json": write_json,
+    "csv": write_csv,
+    "parquet": _write_parquet,
+    "lines": _write_lines,
+}
+_SUFFIXES = {"lines": "json"}
 
 
 class FileSink:
@@ -53,7 +64,8 @@ class FileSink:
             raise errors.unwritable_path(path=path, problem=reason(problem)) from None
 
     def write(self, epoch: int, rows: pa.Table) -> None:
-        name = f"part-{epoch:0{_DIGITS}}.{self._format}"
+        suffix = _SUFFIXES.get(self._format, self._format)
+        name = f"part-{epoch:0{_DIGITS}}.{suffix}"
         try:
             if rows.num_rows:
                 self._replace(name, rows.select(self._names))

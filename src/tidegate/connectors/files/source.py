@@ -104,6 +104,13 @@ class FileSource:
         self._memory = Memory()
         self._snapshot: list[FoundFile] | None = None
 
+    def plan_for_others(self) -> None:
+        """Ranges are read by other processes, many parts at once: plan them so, without reading much here."""
+        self._settings = replace(self._settings, elsewhere=True)
+        self._reader = replace(
+            self.reading, options=replace(self.reading.options, elsewhere=True)
+        ).build()
+
     def latest(self, after: Offset | None, *, max_rows: int, now_us: int) -> Offset | None:
         progress = progress_of(after)
         files = self._files()
@@ -258,28 +265,20 @@ def _is_done(file: FoundFile, position: int) -> bool:
     return position in (DONE, file.size)
 
 
-def open_file_source(
-    definition: SourceDef, bounded: bool | None, *, elsewhere: bool = False
-) -> FileSource:
+def open_file_source(definition: SourceDef, bounded: bool | None) -> FileSource:
     """The source; refused if its path is nowhere, or what it names cannot be read."""
-    return file_source(
-        definition.physical, definition.options, bounded=bounded, elsewhere=elsewhere
-    )
+    return file_source(definition.physical, definition.options, bounded=bounded)
 
 
 def file_source(
-    schema: Schema,
-    given: Mapping[str, OptionValue],
-    *,
-    bounded: bool | None,
-    elsewhere: bool = False,
+    schema: Schema, given: Mapping[str, OptionValue], *, bounded: bool | None
 ) -> FileSource:
     """Reads what the options name, as rows of the schema."""
     settings = Settings("file", given)
     declared = settings.flag("bounded") if bounded is None else bounded
     place = open_place(str(settings.get("path")), awaited=declared is False)
     ends = not place.is_directory if declared is None else declared
-    options = replace(file_options(settings), elsewhere=elsewhere)
+    options = file_options(settings)
     refuse_nothing(place, options, awaited=not ends)
     return FileSource(
         schema,
@@ -289,7 +288,6 @@ def file_source(
             bounded=ends,
             settle_us=settings.number("settle") or 0,
             skip_bad=settings.text("on_bad_file") == "skip",
-            elsewhere=elsewhere,
         ),
     )
 

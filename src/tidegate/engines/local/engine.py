@@ -3,33 +3,31 @@
 In: a planned program, what it stands in, readers of its sources. Out: what `engines/epochs.py` makes of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pyarrow as pa
 
-from tidegate.connectors.protocols import SourceReader
 from tidegate.engines.embedded.executor import EmbeddedExecutor
 from tidegate.engines.embedded.queries import Workers
-from tidegate.engines.engine import BATCH_ROWS, Engine, Surroundings
+from tidegate.engines.engine import Engine, Surroundings
 from tidegate.engines.epochs import Intent, Read, Told
+from tidegate.engines.inputs import BY_HAND, Inputs
 from tidegate.engines.sides import malformed_of
 from tidegate.plan.script import Program
 
 
 class LocalEngine(Engine):
-    """Every call returns when its epoch is done and durable. `readers` are by lower-case name of the source."""
+    """Every call returns when its epoch is done and durable."""
 
     def __init__(
         self,
         program: Program,
         around: Surroundings,
+        inputs: Inputs = BY_HAND,
         *,
         workers: Workers,
-        readers: Mapping[str, SourceReader] | None = None,
-        batch_rows: int = BATCH_ROWS,
     ) -> None:
-        executor = EmbeddedExecutor(workers)
-        super().__init__(program, executor, around, readers=readers or {}, batch_rows=batch_rows)
+        super().__init__(program, EmbeddedExecutor(workers), around, inputs)
 
     def _as_rows(self, batches: Sequence[pa.RecordBatch]) -> Sequence[pa.RecordBatch]:
         return batches

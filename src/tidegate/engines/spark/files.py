@@ -35,6 +35,7 @@ class FileFrames:
     """Ranges of a file source as frames. `shared`: several queries read each of them."""
 
     def __init__(self, spark: "SparkSession", source: FileSource, *, shared: bool) -> None:
+        source.plan_for_others()
         self._spark, self._source, self._shared = spark, source, shared
         self._parquet = ParquetFrames(spark, source)
         self._reports = reports(spark)

@@ -8,15 +8,16 @@ from tidegate.model.windows import Counting, Session, Sliding
 from tidegate.plan.aggregates import AGGREGATES, APPROXIMATE
 from tidegate.plan.display import Names, show_aggregate, show_partial
 from tidegate.plan.physical import Panes, Routing, Stage
+from tidegate.plan.row_inputs import row_columns
 
 _GROUP_BYTES = 24  # pane, row count, latest event time
-_ROW_BYTES = 8  # event time
+_ROW_BYTES = 16  # event time, number of the row
 
 
 def describe_state(stage: Stage) -> str:
     """Bytes in columnar state, and of what; how many of those there are is up to the data."""
     if stage.routing is Routing.ROWS:
-        columns = [named.expr.type for named in stage.branches[0].columns]
+        columns = [column.type for column in row_columns(stage)]
         return f"{_size(_ROW_BYTES, columns)} per {_row(stage)}"
     kinds = [key.type for key in stage.keys] + [spec.type for spec in stage.partials]
     return f"{_size(_GROUP_BYTES, kinds)} per group{_piece(stage)}"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tidegate.model.options import OptionValue
+from tidegate.model.policies import EmitMode
 from tidegate.model.windows import Sliding
 from tidegate.plan.aggregates import is_bounded
 from tidegate.plan.physical import Decision, Stage, StageKind
@@ -33,6 +34,10 @@ def _obstacle(stage: Stage) -> str:
         return "the query has no aggregates"
     if stage.kind is StageKind.AGGREGATE and stage.keys:
         return "each trigger emits a row per group in its window"
+    frames = [stage.window, *(frame.window for frame in stage.frames)]
+    ahead = any(isinstance(window, Sliding) and window.lookahead_us for window in frames)
+    if ahead and stage.emit.mode is EmitMode.ON_UPDATE:
+        return "a trigger that fires at once sees only what has come of the rows behind it"
     unbounded = [named.call for named in stage.aggregates if not is_bounded(named.call)]
     if unbounded:
         name = unbounded[0].function.upper()

@@ -12,9 +12,9 @@ SELECT
     ELSE "$failed_values"
   END AS "$code",
   "$ts",
-  "$x0",
   "$x1",
-  "$x2"
+  "$x2",
+  "$x0" AS "$p0"
 FROM (
   SELECT
     CAST("ts" AS BIGINT) AS "$ts",
@@ -134,9 +134,9 @@ SELECT
     ELSE `$failed_values`
   END AS `$code`,
   `$ts`,
-  `$x0`,
   `$x1`,
-  `$x2`
+  `$x2`,
+  `$x0` AS `$p0`
 FROM (
   SELECT
     unix_micros(`ts`) AS `$ts`,

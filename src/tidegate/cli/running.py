@@ -1,0 +1,183 @@
+"""A pipeline while it runs: what is printed, what is said, and how it ends.
+
+Decided here: INSERTs are the first epochs of a run, one each, so their number says after a restart which of them are
+done. A run ends by itself when all its sources do; then the input has ended, and everything that is open is emitted. A
+run that is stopped leaves open what is open.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import click
+import pyarrow as pa
+
+from tidegate.cli import output, summary
+from tidegate.cli.signals import INTERRUPTED, stopping
+from tidegate.cli.status import Status, clearing
+from tidegate.connectors.protocols import SinkWriter
+from tidegate.engines.embedded.constants import constant_rows
+from tidegate.engines.engine import Engine
+from tidegate.engines.epochs import Listener
+from tidegate.engines.inputs import sources_of
+from tidegate.model.policies import StreamKind
+from tidegate.model.schema import Schema
+from tidegate.plan.catalog import Catalog, SourceDef, TableDef
+from tidegate.plan.inserts import InsertedRows
+from tidegate.plan.script import Program
+from tidegate.plan.settings import Settings
+from tidegate.plan.user_aggregates import Installed
+from tidegate.session.accounts import account_of
+from tidegate.session.choice import Running, run_build
+from tidegate.session.opening import BY_HAND, Opened, Way, start
+from tidegate.session.script import execute
+from tidegate.sql.source import SourceText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The command line."""
+
+    engine: str
+    running: Running
+    checkpoint: str | None
+    reset: bool
+    form: str
+    quiet: bool
+    resume: str
+
+
+class Pipeline:
+    """One run of one text."""
+
+    def __init__(self, source: SourceText, settings: Settings, asked: Asked) -> None:
+        self._asked = asked
+        self._settings = replace(settings, aggregates=Installed())
+        self._source = source
+
+    def run(self) -> int:
+        """The exit code."""
+        before = Program(catalog=Catalog(), settings=self._settings)
+        heard = execute(self._source, before, engine=None)
+        for answer in heard.answers:
+            if answer.text is not None:
+                click.echo(answer.text)
+            elif not answer.is_status:
+                output.print_table(self._asked.form, answer.arrow())
+        program = heard.program
+        if not program.queries and not any(map(_takes_rows, program.catalog.all_of("sink"))):
+            return 0
+        _refuse_form(program, self._asked.form)
+        return self._run(program, heard.inserts)
+
+    def _run(self, program: Program, inserts: Sequence[InsertedRows]) -> int:
+        way = self._way()
+        status = Status(sys.stderr, quiet=self._asked.quiet, now_us=way.clock.now_us)
+        stdout = sys.stdout
+        if stdout.isatty() and sys.stderr.isatty():
+            sys.stdout = clearing(status)
+        try:
+            engine, opened = start(program, way, Listener(wanted=frozenset()))
+            try:
+                self._warn(program, inserts, opened)
+                return self._drive(engine, program, inserts, status)
+            finally:
+                status.clear()
+                engine.close()
+        finally:
+            sys.stdout = stdout
+
+    def _way(self) -> Way:
+        asked = self._asked
+
+        def printer(_name: str, schema: Schema, kind: StreamKind) -> SinkWriter:
+            return output.printer(asked.form, schema, kind)
+
+        return Way(
+            build=run_build(asked.engine, asked.running, self._settings),
+            checkpoint=asked.checkpoint,
+            reset=asked.reset,
+            printer=printer,
+        )
+
+    # While it runs
+
+    def _drive(
+        self, engine: Engine, program: Program, inserts: Sequence[InsertedRows], status: Status
+    ) -> int:
+        def progress() -> None:
+            status.show(lambda: account_of(engine))
+
+        def say(text: str) -> None:
+            status.clear()
+            self._say(text)
+
+        if engine.ended:
+            say("everything was read and emitted by an earlier run; --reset-state runs it again")
+            return 0
+        with stopping(say) as asked_to_stop:
+            _insert(engine, program, inserts)
+            engine.drive(asked_to_stop, progress)
+            stopped = asked_to_stop()
+            if not stopped:
+                engine.end()
+            elif self._asked.checkpoint is not None:
+                engine.checkpoint()
+        status.clear()
+        account = account_of(engine)
+        how = "stopped" if stopped else "done"
+        for line in summary.lines(account, seconds=status.seconds, how=how):
+            self._say(line)
+        if not stopped:
+            return 0
+        self._say(self._how_to_resume(account.open_windows))
+        return INTERRUPTED if self._asked.running.bounded else 0
+
+    def _how_to_resume(self, open_windows: int) -> str:
+        if self._asked.checkpoint is not None:
+            return f"resume with: {self._asked.resume}"
+        lost = f", and {open_windows:,} open windows were not emitted" if open_windows else ""
+        return f"nothing was kept{lost}; with --checkpoint DIR a run can be resumed"
+
+    def _say(self, text: str) -> None:
+        if not self._asked.quiet:
+            click.echo(text, err=True)
+
+    def _warn(self, program: Program, inserts: Sequence[InsertedRows], opened: Opened) -> None:
+        """What is allowed, and perhaps not meant."""
+        filled = {inserted.source.lower() for inserted in inserts}
+        for source in sources_of(program):
+            if source.connector == BY_HAND and source.name.lower() not in filled:
+                self._say(
+                    f"warning: nothing comes from {source.name}: it has no connector, and no INSERT"
+                )
+        routes = opened.around.routes if opened.around else None
+        for name, what in (routes.unknown if routes else {}).items():
+            self._say(
+                f"warning: {what} are only counted: there is no sink {name}; "
+                f"CREATE SINK {name} WITH (connector = 'file', path = '{name}') keeps them"
+            )
+
+
+def _takes_rows(definition: object) -> bool:
+    return getattr(definition, "stream", None) is not None
+
+
+def _refuse_form(program: Program, form: str) -> None:
+    selects = sum(query.anonymous for query in program.queries)
+    if selects > 1 and form in output.FOR_ONE_QUERY:
+        raise click.UsageError(f"-o {form} holds one query, and there are {selects}; use jsonl")
+
+
+def _insert(engine: Engine, program: Program, inserts: Sequence[InsertedRows]) -> None:
+    """Those that an earlier run has not done."""
+    for number, inserted in enumerate(inserts):
+        if engine.epoch >= number:
+            continue
+        target = program.catalog.find(inserted.source)
+        assert isinstance(target, (SourceDef, TableDef))
+        batch = constant_rows(inserted, target.physical)
+        if isinstance(target, TableDef):
+            engine.insert_into_table(target.name, pa.Table.from_batches([batch]))
+        else:
+            engine.insert(target.name, [batch])
