@@ -2,7 +2,8 @@
 
 In: rows with `$code`, `$ts` and columns. Out: partial batches in which one column is the list of the rows of a pane;
 lists are collected and merged like any other partial, so such windows close, sessions grow and state is restored as
-everywhere else. `$moves` is false for rows that say nothing of the watermark; without it, all do. Each row has a number, in the order of arrival, which tells equal rows apart.
+everywhere else. `$moves` is false for rows that say nothing of the watermark; without it, all do. Each row has a
+number, in the order of arrival, which tells equal rows apart.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Random programs on random streams: the in-process engine against the oracle, epoch by epoch.
 
-What is compared behind every step: emitted rows, side outputs, the watermark. In the end: the table, and that each row is
-in exactly one place. Each case runs as it is, and once more in a way that must not change it: on several lanes, cut into
-several batches per epoch, restarted from the log and from snapshots.
+What is compared behind every step: emitted rows, side outputs, the watermark. In the end: the table, and that each row
+is in exactly one place. Each case runs as it is, and once more in a way that must not change it: on several lanes, cut
+into several batches per epoch, restarted from the log and from snapshots.
 """
 
 import math
