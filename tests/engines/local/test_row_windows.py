@@ -90,8 +90,6 @@ DUPLICATES = {
     "sliding": f"SELECT k, {over(BACK, FOLDED)} FROM ev {DEDUP}",
     "counting": f"SELECT COUNT(*) AS n, SUM(v) AS s FROM ev GROUP BY countwindow(3) {DEDUP}",
     "for ever": f"SELECT {FOLDED} FROM ev GROUP BY TUMBLE(ts, '4s') WITH (dedup_key = 'v')",
-    "quotas": "SELECT k, COUNT(*) AS n FROM ev GROUP BY k, TUMBLE(ts, '4s') "
-    "WITH (dedup_key = 'v', dedup_within = '1s', max_groups = 2)",
     "of a source": f"SELECT k, {FOLDED} FROM twice GROUP BY k, TUMBLE(ts, '4s')",
 }
 
