@@ -68,7 +68,8 @@ class Run:
 def run(
     engine: str, place: Path, *, log: Log | None = None, most: int = 1_000_000, **more: Any
 ) -> Run:
-    made, rows, diverted = program(place, **more), {}, Counter[str]()
+    made, diverted = program(place, **more), Counter[str]()
+    rows: dict[str, Counter[str]] = {}
 
     def watch(stage: str, done: Made) -> None:
         emitted = rows.setdefault(stage, Counter())
@@ -103,7 +104,7 @@ def drain(running: Engine) -> None:
     running.end()
 
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"k": "ab"[n % 2], "v": n, "d": n / 4, "at": datetime(2026, 1, 1, n % 24, n % 60, tzinfo=UTC)}
     for n in range(200)
 ]
