@@ -11,7 +11,12 @@ from dataclasses import replace
 from tidegate import errors
 from tidegate.model.expressions import Field, Named
 from tidegate.model.options import OptionValue
+from tidegate.model.policies import StreamKind
+from tidegate.plan.lineage import bases
+from tidegate.plan.logical import Emission, Logical, Source, StreamRef
 from tidegate.plan.physical import Branch, Dedup, Input, InputKind, Stage
+from tidegate.sql.source import SourceText
+from tidegate.sql.statements import Clauses
 
 KEY, WITHIN = "dedup_key", "dedup_within"
 
@@ -28,6 +33,27 @@ def with_dedup(stage: Stage, own: Mapping[str, OptionValue]) -> Stage:
     within = stage.option(WITHIN)
     dedup = Dedup(keys=tuple(keys), within_us=within if isinstance(within, int) else None)
     return replace(stage, branches=branches, dedup=dedup)
+
+
+def check_keys(clauses: Clauses, node: Logical, source: SourceText) -> None:
+    """A query's own `dedup_key` names columns of everything that it reads, and nothing that it reads changes."""
+    for option in clauses.options:
+        if option.key.text.lower() != KEY:
+            continue
+        at = source.location(option.span)
+        for base in bases(node):
+            columns = base.schema if isinstance(base, Emission) else base.columns
+            for name in key_columns(str(option.value)):
+                if columns.find(name) is None:
+                    otherwise = f"columns are {', '.join(columns.names)}"
+                    hint = errors.nearest(name, columns.names, otherwise=otherwise)
+                    raise errors.unknown_column(at, name=name, hint=hint)
+            if not isinstance(base, Source) and base.kind is not StreamKind.APPEND:
+                named = base.name if isinstance(base, StreamRef) else "the subquery"
+                instead = f"let {named} EMIT ON WINDOW CLOSE"
+                raise errors.cascade_cannot_retract(
+                    at, stream=named, kind=base.kind, what=KEY, instead=instead
+                )
 
 
 def key_columns(given: str) -> list[str]:
