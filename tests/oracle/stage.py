@@ -120,13 +120,18 @@ class Stage:
         return sorted(kept, key=lambda member: member.place)
 
     def _late(self, arrival: Arrival, began: float, moment: Moment) -> str:
-        """A row of an aligned window is late before anything is computed of it."""
-        if not isinstance(self.keeper, Aligned):
-            return ""
+        """A row of an aligned window, or a trigger, is late before anything is computed of it."""
         probe = Member(arrival, 0)
-        if self.keeper.still_open(probe, began):
+        if isinstance(self.keeper, Triggers):
+            if not self.keeper.has_passed(probe, began):
+                return ""
+            latest = self.keeper.window_of(probe)
+        elif isinstance(self.keeper, Aligned):
+            if self.keeper.still_open(probe, began):
+                return ""
+            latest = max(self.keeper.windows_of(probe), key=self.keeper.end)
+        else:
             return ""
-        latest = max(self.keeper.windows_of(probe), key=self.keeper.end)
         keys: Sequence[object] = ()
         if self.shape.grouped is not None:
             try:

@@ -95,6 +95,12 @@ class SessionStore:
     def __len__(self) -> int:
         return self._open
 
+    def reach_us(self, closed_to_us: int) -> int:
+        """The earliest time of a row that a session could still take in, its own or an open one."""
+        gap_us = self.window.gap_us + 1  # exactly a gap may join, too
+        first = self._first.values[self._alive.values]
+        return min([closed_to_us, *([int(first.min())] if len(first) else [])]) - gap_us
+
     # Change
 
     def merge(
