@@ -209,8 +209,8 @@ def emitted(sql: str, case: Case, manner: Manner, place: Any) -> tuple[Rows, Row
 
 LIMITED = (
     "CREATE SOURCE ev (k VARCHAR, g BIGINT, v BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '2' SECOND);"
-    "CREATE STREAM out AS SELECT k, g, COUNT(*) AS n, SUM(v) AS s, ARRAY_AGG(v) AS vs, window_start, window_end FROM ev "
-    "GROUP BY k, g, {window} ALLOWED LATENESS INTERVAL '3' SECOND{limit};"
+    "CREATE STREAM out AS SELECT k, g, COUNT(*) AS n, SUM(v) AS s, ARRAY_AGG(v) AS vs, window_start, window_end "
+    "FROM ev GROUP BY k, g, {window} ALLOWED LATENESS INTERVAL '3' SECOND{limit};"
 )
 WINDOWS = (
     "TUMBLE(ts, INTERVAL '5' SECOND)",
