@@ -91,10 +91,10 @@ class RowShape:
         self, rows: pa.RecordBatch, order: Integers, starts: Integers
     ) -> dict[str, pa.Array]:
         found = numbers(conform(rows.column(TS), Scalar.BIGINT))
-        stamped = _holds(rows, STAMPED, otherwise=False)
+        stamped = holds(rows, STAMPED, otherwise=False)
         there = np.ones(len(order), bool) if found.valid is None else found.valid
         lowest, highest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-        tells = there & _holds(rows, MOVES, otherwise=True)
+        tells = there & holds(rows, MOVES, otherwise=True)
         latest = np.where(tells, found.values, lowest)[order]
         last = np.maximum.reduceat(np.where(there, found.values, lowest)[order], starts)
         first = np.minimum.reduceat(np.where(there, found.values, highest)[order], starts)
@@ -110,7 +110,7 @@ def _integers(batch: pa.RecordBatch, name: str) -> Integers:
     return values
 
 
-def _holds(batch: pa.RecordBatch, name: str, *, otherwise: bool) -> Mask:
+def holds(batch: pa.RecordBatch, name: str, *, otherwise: bool) -> Mask:
     """A condition of each row; `otherwise` if row SQL had no need to say it."""
     if name not in batch.schema.names:
         return np.full(batch.num_rows, otherwise)
