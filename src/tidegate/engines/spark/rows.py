@@ -8,6 +8,8 @@ So the usual statement takes rows of any time, and its partials tell afterwards 
 or closed as a whole. Where that is not enough (rows that go to several windows, rows whose expressions fail, which are
 late before they are anything else, rows from the future, rows that got the clock's time), the careful statement runs
 with the epoch's own constants, and from then on the branch is careful.
+
+And that few rows are one task's: an exchange costs more than it spreads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +38,7 @@ from tidegate.sql.functions.signature import Engine
 from tidegate.sql.relations import render_relation
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _LATE = DISPOSITION[Reason.ALLOWED_LATENESS_EXCEEDED]
 # What a row is found to be before anybody asks whether it is late.
@@ -52,6 +54,7 @@ _BEFORE_LATE = (
         )
     ),
 )
+_FEW_ROWS = 20_000
 _ANY_TIME = {"open_from_us": MIN_EVENT_TIME_US, "latest_us": MAX_EVENT_TIME_US, "clock_us": 0}
 
 
@@ -101,7 +104,7 @@ class SparkRows:
             session = frame.data.sparkSession
             prepare(session)
             self._name_tables(session)
-            name_frame(frame.data, BATCH)
+            name_frame(_in_tasks(frame), BATCH)
             made += session.sql(text).toArrow().combine_chunks().to_batches()
         return made
 
@@ -132,6 +135,12 @@ class SparkRows:
             return batch
         made = array_of(np.where(late, -_LATE, panes), None, pa.int64())
         return batch.set_column(batch.schema.get_field_index(PANE), PANE, made)
+
+
+def _in_tasks(frame: Frame) -> "DataFrame":
+    """The rows, spread as far as it is worth it."""
+    few = frame.count is not None and frame.count <= _FEW_ROWS
+    return frame.data.coalesce(1) if few else frame.data
 
 
 def _tells_afterwards(stage: Stage, branch: Branch) -> bool:
