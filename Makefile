@@ -16,9 +16,9 @@ help: ## this list
 setup: ## create or refresh .venv (and a Java in it, if the machine has none)
 	@$(PYTHON) tools/devenv.py
 
-demo: setup ## check and explain an example
-	$(PY) -m tidegate check examples/vwap.sql
-	$(PY) -m tidegate explain examples/vwap.sql
+demo: setup ## explain an example, and run it
+	$(PY) -m tidegate explain examples/vwap.sql --stream vwap --logical
+	$(PY) -m tidegate run examples/vwap.sql -o table
 
 lint: setup
 	@$(PY) -m ruff format --check .

@@ -563,4 +563,9 @@ clock_not_settable = _run(
     "the session runs on the machine's clock, which cannot be set",
     hint="give it one that can: tidegate.connect(clock=ManualClock())",
 )
+state_needs_checkpoint = _run(
+    7,
+    "the state of {name} is to be on executors, and there is no checkpoint",
+    hint="give the run a place that all executors can reach: --checkpoint DIR",
+)
 cannot_run = _run(1, "{what} cannot be run yet", hint="{instead}")

@@ -11,7 +11,14 @@ from tidegate.cli.messages import show_errors
 from tidegate.cli.overrides import define_option, pairs, settings_with
 from tidegate.cli.scripts import chosen_files, config_option, read_source, sql_option
 from tidegate.plan.settings import Settings
-from tidegate.session.choice import DEFAULT_ENGINE, ENGINES, LOCAL, Running, get_ready, need_engine
+from tidegate.session.choice import (
+    ENGINES,
+    LOCAL,
+    Running,
+    default_engine,
+    get_ready,
+    need_engine,
+)
 from tidegate.sql.source import SourceText
 
 _FORMS = ("table", "csv", "json", "jsonl", "markdown", "arrow")
@@ -32,8 +39,10 @@ Examples:
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),
-    default=DEFAULT_ENGINE,
-    show_default=True,
+    default=default_engine,
+    show_default="spark; local where Spark is not installed",
+    envvar="TIDEGATE_ENGINE",
+    show_envvar=True,
     help="What runs the pipeline.",
 )
 @click.option("--master", metavar="URL", help="The Spark cluster; local[*] if not given.")

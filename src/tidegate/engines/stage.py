@@ -19,10 +19,9 @@ from tidegate.kernel.arrow import Integers, conform, numbers
 from tidegate.kernel.changes import Emitted
 from tidegate.kernel.hashing import hash_rows
 from tidegate.kernel.index import KeyIndex
-from tidegate.kernel.operator import Bounds, Brought, Operator, Outcome, State, Step
+from tidegate.kernel.operator import Bounds, Brought, Outcome, State, Step
 from tidegate.kernel.panes import PANE
 from tidegate.kernel.refusals import Refused
-from tidegate.kernel.row_operator import RowOperator
 from tidegate.model.grid import latest_window_us, pane_shift_us
 from tidegate.model.policies import DISPOSITION, FILTERED, EmitMode, Reason, SideKind
 from tidegate.model.time import NEVER_US
@@ -86,7 +85,7 @@ class WindowStage:
         self._spec = operator_spec(stage, plan_id)
         self._now_us = since_us
         project = executor.projection(stage, lambda: self._now_us)
-        self.operator: Operator | RowOperator = self._spec.build(project, since_us=since_us)
+        self.operator = executor.operator(stage, self._spec, project, since_us=since_us)
         self._branches = tuple(executor.rows(stage, branch, tables) for branch in stage.branches)
         self._describer = Describer.of(stage)
 

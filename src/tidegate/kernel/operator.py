@@ -25,7 +25,7 @@ from tidegate.kernel.refusals import Refused
 from tidegate.kernel.rows import RowShape
 from tidegate.kernel.sessions import SessionStore
 from tidegate.kernel.spans import DirectGrid, Grid, shared
-from tidegate.kernel.steps import Account, Bounds, Brought, InputSpec, Outcome, State, Step
+from tidegate.kernel.steps import Account, Bounds, Brought, InputSpec, Outcome, Seen, State, Step
 from tidegate.kernel.user import accumulated
 from tidegate.model.expressions import Field
 from tidegate.model.grid import open_from_us
@@ -127,8 +127,8 @@ class Operator:
         refused = []
         for brought, clock in zip(step.inputs, self.course.watermark.clocks, strict=True):
             arrived = self._read(brought)
-            rows, latest_us = arrived.rows, arrived.latest_us
-            clock.saw(rows=rows, latest_us=latest_us, now_us=now_us)
+            seen = brought.seen or Seen(rows=arrived.rows, latest_us=arrived.latest_us)
+            clock.saw(rows=seen.rows, latest_us=seen.latest_us, now_us=now_us)
             account.add(arrived)
             refused.append(self._take(arrived.partials, closed_us, crowded=step.crowded))
         for one in refused:

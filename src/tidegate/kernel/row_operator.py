@@ -128,12 +128,7 @@ class RowOperator:
     def _read(self, place: int, brought: Brought, now_us: int, account: Account) -> pa.RecordBatch:
         """The rows of an input. None is ever taken back: such windows read append streams only (TG-3018)."""
         assert not brought.taken_back
-        rows, arrived = taken(
-            brought.batches,
-            self.spec.kept,
-            first_number=self._arrivals,
-            latest_us=self.course.latest_us(place, now_us),
-        )
+        rows, arrived = taken(brought.batches, self.spec.kept, first_number=self._arrivals)
         self._arrivals += rows.num_rows
         self._hear(place, arrived, now_us)
         account.add(arrived)

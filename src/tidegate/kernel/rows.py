@@ -2,7 +2,8 @@
 
 In: rows with `$code`, `$ts` and columns. Out: partial batches in which one column is the list of the rows of a pane;
 lists are collected and merged like any other partial, so such windows close, sessions grow and state is restored as
-everywhere else. `$moves` is false for rows that say nothing of the watermark; without it, all do. Each row has a number, in the order of arrival, which tells equal rows apart.
+everywhere else. `$moves` is false for rows that say nothing of the watermark; without it, all do. Each row has a
+number, in the order of arrival, which tells equal rows apart.
 """
 
 from collections.abc import Sequence
@@ -90,10 +91,10 @@ class RowShape:
         self, rows: pa.RecordBatch, order: Integers, starts: Integers
     ) -> dict[str, pa.Array]:
         found = numbers(conform(rows.column(TS), Scalar.BIGINT))
-        stamped = _holds(rows, STAMPED, otherwise=False)
+        stamped = holds(rows, STAMPED, otherwise=False)
         there = np.ones(len(order), bool) if found.valid is None else found.valid
         lowest, highest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-        tells = there & _holds(rows, MOVES, otherwise=True)
+        tells = there & holds(rows, MOVES, otherwise=True)
         latest = np.where(tells, found.values, lowest)[order]
         last = np.maximum.reduceat(np.where(there, found.values, lowest)[order], starts)
         first = np.minimum.reduceat(np.where(there, found.values, highest)[order], starts)
@@ -109,7 +110,7 @@ def _integers(batch: pa.RecordBatch, name: str) -> Integers:
     return values
 
 
-def _holds(batch: pa.RecordBatch, name: str, *, otherwise: bool) -> Mask:
+def holds(batch: pa.RecordBatch, name: str, *, otherwise: bool) -> Mask:
     """A condition of each row; `otherwise` if row SQL had no need to say it."""
     if name not in batch.schema.names:
         return np.full(batch.num_rows, otherwise)

@@ -266,6 +266,13 @@ SPARK_OPTIONS: dict[str, OptionSpec] = {
         ),
         _option("shards", "count", "how many parts state on executors has", frozenset(), 8),
         _option(
+            "driver_state",
+            "count",
+            "bytes of state per stream from which on `auto` moves it to the executors",
+            frozenset(),
+            512 << 20,
+        ),
+        _option(
             "profile",
             "choice",
             "start quickly, or run fast",

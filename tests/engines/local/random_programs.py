@@ -1,7 +1,7 @@
 """Random programs: every window in process, every EMIT mode, every aggregate, in all combinations that plan.
 
-A program is text, so that what hypothesis has shrunk can be read, and kept as a scenario. Decided here: Top-N sorts by all
-keys in the end, since semantics does not say which of two equal rows is first.
+A program is text, so that what hypothesis has shrunk can be read, and kept as a scenario. Decided here: Top-N sorts by
+all keys in the end, since semantics does not say which of two equal rows is first.
 """
 
 import re

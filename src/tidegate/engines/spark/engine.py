@@ -18,10 +18,16 @@ from tidegate.engines.sides import malformed_of
 from tidegate.engines.spark.executor import SparkExecutor
 from tidegate.engines.spark.frames import Frame, Range, frame_of, private_session
 from tidegate.engines.spark.ranges import Ranges, ranges_of
+from tidegate.engines.spark.shards import Placement
+from tidegate.model.options import SPARK_OPTIONS
 from tidegate.plan.script import Program
+from tidegate.state import PartialLog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+SHARDS = int(SPARK_OPTIONS["shards"].default or 0)
+DRIVER_STATE = int(SPARK_OPTIONS["driver_state"].default or 0)
 
 
 class SparkEngine(Engine):
@@ -35,10 +41,14 @@ class SparkEngine(Engine):
         *,
         spark: "SparkSession",
         workers: Workers,
+        shards: int = SHARDS,
+        driver_state: int = DRIVER_STATE,
     ) -> None:
         self._spark = private_session(spark)
         self._ranges: dict[str, tuple[SourceReader, Ranges]] = {}
-        super().__init__(program, SparkExecutor(workers), around, inputs)
+        files = around.log.shards if isinstance(around.log, PartialLog) else None
+        placement = Placement(spark=self._spark, files=files, count=shards, most_bytes=driver_state)
+        super().__init__(program, SparkExecutor(workers, placement), around, inputs)
 
     def _as_rows(self, batches: Sequence[pa.RecordBatch]) -> Sequence[Frame]:
         return [frame_of(self._spark, pa.Table.from_batches(batches))] if batches else []
