@@ -15,6 +15,7 @@ from tidegate import __version__
 from tidegate.errors import TidegateError
 
 _COMMANDS = {
+    "demo": "Watch a pipeline at work on made-up data.",
     "run": "Run a pipeline: sources, streams, sinks.",
     "check": "Parse, bind and plan SQL files; report everything that is wrong.",
     "explain": "Show how a query is understood and run.",

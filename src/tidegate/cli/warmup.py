@@ -1,5 +1,6 @@
 """`tidegate warmup`: later runs on Spark start sooner."""
 
+import sys
 import time
 
 import click
@@ -32,7 +33,8 @@ def command(profile: str) -> None:
     from tidegate.engines.spark.warmup import warm_up
 
     began = time.monotonic()
-    click.echo("training a Java process; this takes a little while", err=True)
+    if sys.stderr.isatty():
+        click.echo("training a Java process; this takes some ten seconds", err=True)
     made = warm_up(profile)
     took_s = time.monotonic() - began
     click.echo(f"{made}: {made.stat().st_size / 1e6:.0f} MB in {took_s:.0f} s")
