@@ -437,6 +437,11 @@ jvm_not_started = _config(
 bad_memory = _config(
     905, "spark.driver.memory: {text} is no amount of memory", hint="write it like 512m or 2g"
 )
+no_warmup = _config(
+    906,
+    "no class archive was made: {problem}",
+    hint="Spark starts without one, only later; XDG_CACHE_HOME says where archives are kept",
+)
 
 # TG-5nnn · state
 not_a_checkpoint = _state(

@@ -7,9 +7,8 @@ from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.engine import Surroundings
 from tidegate.engines.inputs import BY_HAND, Inputs, polled
 from tidegate.engines.spark.engine import SparkEngine
-from tidegate.engines.spark.session import session
+from tidegate.engines.spark.session import master_and_profile, session
 from tidegate.engines.subject import Build
-from tidegate.model.options import SPARK_OPTIONS, OptionValue
 from tidegate.plan.script import Program
 from tidegate.plan.settings import Settings
 
@@ -27,24 +26,9 @@ def spark_build(
     spark = session(master, profile=profile, conf=conf)
 
     def build(program: Program, around: Surroundings) -> SparkEngine:
-        return SparkEngine(
-            program,
-            around,
-            inputs,
-            spark=spark,
-            workers=_workers(),
-            shards=int(_option(program.settings, "shards")),
-            driver_state=int(_option(program.settings, "driver_state")),
-        )
+        return SparkEngine(program, around, inputs, spark=spark, workers=_workers())
 
     return build
-
-
-def _option(settings: Settings, name: str) -> OptionValue:
-    """As `[spark]` has it."""
-    value = settings.spark.get(name, SPARK_OPTIONS[name].default)
-    assert value is not None, name
-    return value
 
 
 def spark_run(
@@ -59,8 +43,6 @@ def spark_run(
 
     What is not given here is as `[spark]` has it.
     """
-
     inputs = polled(bounded=bounded, batch_rows=batch_rows)
-    chosen = master or str(_option(settings, "master"))
-    profile = str(_option(settings, "profile"))
+    chosen, profile = master_and_profile(settings, master)
     return spark_build(chosen, inputs=inputs, profile=profile, conf=conf)
