@@ -3,6 +3,8 @@
 Rows come as Parquet files into a directory that a streaming DataFrame watches; a file is a batch where it matters.
 """
 
+import os
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -52,7 +54,13 @@ class Arriving:
 
     def put(self, *events: Event) -> None:
         self.place.mkdir(exist_ok=True)
-        parquet.write_table(table(*events), self.place / f"{self.files}.parquet")
+        written = self.place / f".{self.files}.parquet"
+        parquet.write_table(table(*events), written)
+        at_s = (
+            time.time() - 1_000 + self.files
+        )  # Spark orders files by their time, to the millisecond
+        os.utime(written, (at_s, at_s))
+        written.rename(self.place / f"{self.files}.parquet")
         self.files += 1
 
     def frame(self, spark: SparkSession) -> DataFrame:
@@ -156,39 +164,9 @@ def test_a_run_goes_on_where_the_last_one_was_stopped(
     assert run.metrics()["sources"] == {"ev": {"read": 5, "malformed": 0}}
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_an_epoch_that_failed_comes_again_as_it_was(
-    when: str, spark: SparkSession, arriving: Arriving, tmp_path: Path
-) -> None:
-    """The function fails before or after it has written; time goes on between the runs, other rows do not come first."""
-    sink = Collected()
-    fails = True
-
-    def write(rows: DataFrame, epoch: int) -> None:
-        if when == "after":
-            sink(rows, epoch)
-        if fails and epoch == 1:
-            raise ValueError("no such place")
-        sink(rows, epoch)
-
-    for event in EVENTS:
-        arriving.put(event)
-    arriving.put(("z", 0, 100))
-    run = program(spark, arriving, write).start(checkpoint=tmp_path / "state")
-    with pytest.raises(ValueError, match="no such place") as raised:
-        run.awaitTermination(60)
-    assert not run.isActive
-    assert run.exception() is raised.value
-    assert raised.traceback[-1].name == "write"
-    assert raised.value.__notes__ == ["in the function for per_key, epoch 1"]
-    fails = False
-    run = program(spark, arriving, write).start(checkpoint=tmp_path / "state")
-    run.processAllAvailable()
-    run.stop()
-    assert sink.rows == EXPECTED
-
-
-def union(spark: SparkSession, one: Arriving, other: Arriving, sink: Collected) -> Attached:
+def union(
+    spark: SparkSession, one: Arriving, other: Arriving, sink: Callable[..., object]
+) -> Attached:
     made = attach(spark)
     for name, arriving in (("one", one), ("other", other)):
         made.register(name, arriving.frame(spark).withWatermark("at", "1 second"))
@@ -197,6 +175,41 @@ def union(spark: SparkSession, one: Arriving, other: Arriving, sink: Collected) 
         FROM (SELECT * FROM one UNION ALL SELECT * FROM other)
         GROUP BY k, TUMBLE(at, INTERVAL '10' SECOND)""")
     return made.foreach_batch("per_key", sink)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_epoch_that_failed_comes_again_as_it_was(
+    when: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    """The function fails before or after it has written. Rows of another frame wait, and must not come first."""
+    one, other, sink = Arriving(tmp_path / "one"), Arriving(tmp_path / "other"), Collected()
+    failed_at: list[int] = []
+
+    def write(rows: DataFrame, epoch: int) -> None:
+        if when == "after":
+            sink(rows, epoch)
+        if not failed_at:
+            failed_at.append(epoch)
+            raise ValueError("no such place")
+        sink(rows, epoch)
+
+    other.put(("y", 0, 1_000))
+    for event in [*EVENTS, ("z", 0, 100)]:
+        one.put(event)
+    run = union(spark, one, other, write).start(checkpoint=tmp_path / "state")
+    with pytest.raises(ValueError, match="no such place") as raised:
+        run.awaitTermination(60)
+    assert not run.isActive
+    assert run.exception() is raised.value
+    assert raised.traceback[-1].name == "write"
+    assert raised.value.__notes__ == [f"in the function for per_key, epoch {failed_at[0]}"]
+    for number in range(3):
+        other.put(("a", 100, 1_001 + number))
+    run = union(spark, one, other, write).start(checkpoint=tmp_path / "state")
+    run.processAllAvailable()
+    run.stop()
+    assert failed_at[0] in sink.epochs
+    assert sink.rows == EXPECTED
 
 
 def test_two_frames_have_the_earlier_watermark(spark: SparkSession, tmp_path: Path) -> None:
@@ -211,7 +224,9 @@ def test_two_frames_have_the_earlier_watermark(spark: SparkSession, tmp_path: Pa
     run.stop()
     assert sink.rows == [("a", 0, 11)]
     other.put(("a", 3, 55))
-    ended(union(spark, one, other, sink).start(checkpoint=tmp_path / "state", trigger="availableNow"))
+    ended(
+        union(spark, one, other, sink).start(checkpoint=tmp_path / "state", trigger="availableNow")
+    )
     assert sink.rows == [("a", 0, 11), ("a", 50, 5), ("b", 20, 10)]
 
 
@@ -260,14 +275,14 @@ def test_late_rows_are_told_and_counted(
 
 
 def test_a_row_that_a_task_cannot_make(spark: SparkSession, arriving: Arriving) -> None:
-    @f.udf("bigint")
     def fragile(value: int) -> int:
         return 100 // (value - 5)  # the line to blame
 
     arriving.put(*EVENTS[:3])
     made = attach(spark)
-    made.register("ev", arriving.frame(spark).withColumn("v", fragile("v")), event_time="at")
-    run = made.sql(PER_KEY) and made.start(trigger="availableNow")
+    frame = arriving.frame(spark).withColumn("v", f.udf(fragile, "bigint")("v"))
+    made.register("ev", frame, event_time="at").sql(PER_KEY)
+    run = made.start(trigger="availableNow")
     told = refused(errors.frame_failed, lambda: run.awaitTermination(60))
     assert "ZeroDivisionError" in told.message
     assert "test_attach.py" in told.hint
@@ -312,7 +327,9 @@ def test_time_goes_on_without_rows(spark: SparkSession, arriving: Arriving) -> N
     made.sql("""
         CREATE STREAM often AS SELECT k, SUM(v) AS s FROM ev GROUP BY k, TUMBLE(at, INTERVAL '1' MINUTE)
         EMIT EVERY INTERVAL '1' SECOND""")
-    made.foreach_batch("often", lambda rows, epoch: seen.append((epoch, rows.to_pylist())), arrow=True)
+    made.foreach_batch(
+        "often", lambda rows, epoch: seen.append((epoch, rows.to_pylist())), arrow=True
+    )
     arriving.put(("a", 1, 1))
     run = made.start()
     run.processAllAvailable()
