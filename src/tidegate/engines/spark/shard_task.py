@@ -19,9 +19,9 @@ from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.operators import operator_spec
 from tidegate.engines.spark.parcels import Parcel, attempt_facts, row_of, sent
 from tidegate.engines.stage import logged_parts, step_of
-from tidegate.kernel.operator import Operator
-from tidegate.kernel.row_operator import RowOperator
-from tidegate.kernel.steps import Seen, State, Step
+from tidegate.kernel.arrivals import read
+from tidegate.kernel.operator import Operator, OperatorSpec
+from tidegate.kernel.steps import Brought, Seen, State, Step
 from tidegate.plan.physical import Stage
 from tidegate.state import Attempt, Entry, ShardFiles
 
@@ -96,7 +96,7 @@ class History:
 class _Held:
     """An operator after a turn. `attempt`: the file that it wrote then."""
 
-    operator: Operator | RowOperator
+    operator: Operator
     clock: list[int]
     number: int
     attempt: str | None
@@ -130,6 +130,8 @@ def turn_task(
                 shard=shard,
                 outcome=outcome,
                 attempt=attempt,
+                seen=[_seen(one) for one in step.inputs],
+                next_end_us=held.operator.next_end_us,
                 bytes=held.operator.bytes,
                 windows=held.operator.open_windows,
             )
@@ -149,6 +151,11 @@ def snapshot_task(shape: Shape, history: History) -> Callable[[Batches], Batches
         yield row_of(shard, {"attempt": attempt_facts(attempt)}, {})
 
     return task
+
+
+def _seen(brought: Brought) -> Seen:
+    arrived = read(brought.batches)
+    return Seen(rows=arrived.rows, latest_us=arrived.latest_us)
 
 
 def _partition() -> int:
@@ -206,6 +213,7 @@ def _restored(shape: Shape, base: Base, shard: int) -> _Held:
     clock = [shape.since_us]
     project = EmbeddedExecutor(_workers()).projection(shape.stage, lambda: clock[0])
     spec = operator_spec(shape.stage, shape.plan_id)
+    assert isinstance(spec, OperatorSpec), spec  # others stay on the driver
     operator = spec.build(project, since_us=shape.since_us)
     nothing = operator.snapshot().parts
     entry = base.entries.get(shard)
