@@ -48,7 +48,7 @@ class Far:
         return self
 
     def map(self, function: Any) -> "Far":
-        self._sent = cloudpickle.dumps(function)
+        self._sent = cloudpickle.dumps(function)  # type: ignore[no-untyped-call]
         return self
 
     def collect(self) -> list[Any]:
