@@ -42,11 +42,12 @@ def attach(
 
     need_engine(SPARK)
     from tidegate.engines.clock import WallClock
+    from tidegate.engines.spark.frames import is_remote
     from tidegate.engines.spark.session import session
     from tidegate.session.session import settings_from
     from tidegate.spark.attached import Attached
 
     owned = session() if spark is None else spark
-    if type(owned).__module__.startswith("pyspark.sql.connect"):
+    if is_remote(owned):
         raise errors.no_spark_connect(what="attach()")
     return Attached(owned, settings_from(config or {}), clock or WallClock())

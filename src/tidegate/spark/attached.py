@@ -88,7 +88,7 @@ class Attached:
     def sql(self, text: str, *, name: str = "<sql>") -> Result:
         """Statements that define, set or look; what the last one answers."""
         self._refuse_active()
-        heard = execute(SourceText(text, name), self._program, engine=None)
+        heard = execute(SourceText(text, name), self._program)
         if heard.inserts or heard.selected:
             what = "INSERT" if heard.inserts else "a SELECT without a name"
             instead = "register() a DataFrame; name the query: CREATE STREAM … AS SELECT …; or use batch()"

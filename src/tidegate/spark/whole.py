@@ -54,7 +54,7 @@ def answer(
     for one in frames.values():
         is_table = one.name.lower() in tables
         before.catalog.add(one.table() if is_table else one.bounded_source())
-    heard = execute(source, before, engine=None)
+    heard = execute(source, before)
     if heard.inserts:
         raise errors.cannot_run(what="INSERT in a Spark job", instead="register() a DataFrame")
     wanted = _wanted(heard.program, stream)

@@ -138,7 +138,6 @@ def test_a_stream_goes_in_and_comes_out(
     arriving.put(*EVENTS[3:])
     run.processAllAvailable()
     run.stop()
-    assert not run.isActive
     assert run.status["message"] == "Stopped"
     assert sink.rows == [("a", 0, 1), ("a", 10, 5), ("b", 0, 2)]
     assert dict(spark.conf.getAll) == before, "the session is its owner's"
@@ -257,7 +256,7 @@ def test_checkpoints_that_do_not_belong_together(
         checkpoint=state, trigger="availableNow", reset_state=True
     )
     ended(run)
-    assert again.rows == EXPECTED[:2] + [("b", 0, 2)]
+    assert again.rows == [*EXPECTED[:2], ("b", 0, 2)]
 
 
 def test_late_rows_are_told_and_counted(

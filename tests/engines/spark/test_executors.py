@@ -12,19 +12,16 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.engines.local.ways import WAYS, Travelling, Way, on_lanes
-from tests.engines.spark.test_scenarios import changing, files, needs_more
+from tests.engines.spark.test_scenarios import files, needs_more
 from tests.oracle.playing import planned
 from tests.oracle.test_scenarios import loaded, name_of
 from tidegate.engines.engine import Surroundings
 from tidegate.engines.spark.build import spark_build
-from tidegate.engines.spark.shards import PlacedOperator
-from tidegate.engines.stage import WindowStage
 from tidegate.engines.subject import Build
 from tidegate.plan.planner import plan_query
 from tidegate.plan.rules.placement import AUTO, DRIVER, EXECUTORS
 from tidegate.plan.script import Program
 from tidegate.scenarios.runner import play
-from tidegate.scenarios.steps import Scenario
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough]
 

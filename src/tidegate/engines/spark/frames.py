@@ -59,6 +59,11 @@ def private_session(spark: "SparkSession") -> "SparkSession":
     return own
 
 
+def is_remote(spark: "SparkSession") -> bool:
+    """Whether the session is a client of Spark Connect, without a driver of its own."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
 def brought(data: "DataFrame", spark: "SparkSession") -> "DataFrame":
     """The same rows in another session. What they are made of was decided in their own, and stays."""
     from pyspark.sql import DataFrame
