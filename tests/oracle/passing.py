@@ -75,6 +75,7 @@ class Triggers(Completer):
     def admit(self, batch: Sequence[Member], watermark: float) -> tuple[list[Fired], list[Refused]]:
         fired: list[Fired] = []
         for member in sorted(batch, key=lambda member: (member.ts_us, member.place)):
+            assert not self.is_late(member, watermark), member
             self.kept.append(member)
             if self.at_once:
                 fired.append(self._fire(member))
@@ -82,8 +83,8 @@ class Triggers(Completer):
                 self.pending.append(member)
         return fired, []
 
-    def has_passed(self, member: Member, watermark: float) -> bool:
-        """Whether the row comes too late to be a trigger."""
+    def is_late(self, member: Member, watermark: float) -> bool:
+        """Its own trigger has passed."""
         return member.ts_us + self.delay_us < watermark
 
     def advance(self, watermark: float) -> list[Fired]:

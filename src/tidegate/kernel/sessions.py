@@ -307,6 +307,10 @@ class SessionStore:
         if self._earliest_us <= upto_us:
             yield self._contents(self._ending(after_us=after_us, upto_us=upto_us))
 
+    def closes(self, after_us: int, upto_us: int) -> bool:
+        """Whether a session ends by then; those that ended before are gone."""
+        return self._earliest_us <= upto_us
+
     def nothing(self) -> pa.RecordBatch:
         return self._contents(np.zeros(0, np.int64))
 

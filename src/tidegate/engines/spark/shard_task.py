@@ -160,16 +160,16 @@ def _partition() -> int:
 
 
 def _parts(batches: Batches, columns: Sequence[Sequence[str]]) -> dict[str, pa.Table]:
-    """Partials by input, as they are logged."""
-    found: dict[int, list[pa.RecordBatch]] = {}
-    for batch in batches:
-        if INPUT not in batch.schema.names:
-            continue  # nothing has come: the batch only made the task run
-        inputs = batch.column(INPUT)
-        for place in inputs.unique().to_pylist():
-            own = batch.filter(pc.equal(inputs, place)).select(list(columns[place]))
-            found.setdefault(place, []).append(own)
-    return {f"{place}.rows": pa.Table.from_batches(own) for place, own in found.items()}
+    """Partials by input, as they are logged, each in one piece."""
+    there = [batch for batch in batches if INPUT in batch.schema.names]  # others made the task run
+    if not there:
+        return {}
+    rows = pa.Table.from_batches(there).combine_chunks()
+    found = {}
+    for place in pc.unique(rows.column(INPUT)).to_pylist():
+        own = rows if len(columns) == 1 else rows.filter(pc.equal(rows.column(INPUT), place))
+        found[f"{place}.rows"] = own.select(list(columns[place])).combine_chunks()
+    return found
 
 
 def _written(

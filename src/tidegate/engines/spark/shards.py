@@ -44,7 +44,7 @@ from tidegate.kernel.groups import MAX_TS, ROWS
 from tidegate.kernel.panes import PANE
 from tidegate.kernel.steps import Bounds, Outcome, Seen, State, Step
 from tidegate.model.expressions import Field
-from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
+from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US, NEVER_US
 from tidegate.model.windows import Session
 from tidegate.plan.physical import Stage
 from tidegate.plan.rules.placement import AUTO, EXECUTORS
@@ -228,7 +228,7 @@ class PlacedOperator:
         inputs = [replace(one, seen=saw) for one, saw in zip(step.inputs, seen, strict=True)]
         led = self._here.step(replace(step, inputs=inputs))
         away.written = None
-        if partials is None and led.watermark_us == away.watermark_us and not self._ticks(step):
+        if partials is None and led.watermark_us == away.watermark_us and not self._concerns(step):
             return led
         away.watermark_us = led.watermark_us
         turn = Turn(
@@ -242,9 +242,13 @@ class PlacedOperator:
         made = merged([parcel.outcome for parcel in parcels])
         return replace(made, watermark_us=led.watermark_us, behind_us=led.behind_us)
 
-    def _ticks(self, step: Step) -> bool:
-        """Whether the clock alone may make shards emit."""
-        return step.ended or self._stage.emit.interval_us is not None
+    def _concerns(self, step: Step) -> bool:
+        """Whether shards must hear of a step without rows that moves no watermark of the stage.
+
+        The clock alone may make them emit, and a watermark that one of several inputs is told counts later.
+        """
+        told = any(one.explicit_us != NEVER_US for one in step.inputs)
+        return told or step.ended or self._stage.emit.interval_us is not None
 
     def _run(self, task: Task, rows: "DataFrame | None") -> list[Parcel]:
         return received(self._tasks(task, rows))
