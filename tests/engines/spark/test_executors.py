@@ -12,11 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.engines.local.ways import WAYS, Travelling, Way, on_lanes
-<<<<<<< HEAD
-from tests.engines.spark.test_scenarios import files, needs_more
-=======
-from tests.engines.spark.test_scenarios import changing, files
->>>>>>> wk
+from tests.engines.spark.test_scenarios import files
 from tests.oracle.playing import planned
 from tests.oracle.test_scenarios import loaded, name_of
 from tidegate.engines.engine import Surroundings
