@@ -11,7 +11,6 @@ In: what an operator gets, its rows as frames of partials. Out: what an operator
   nobody reads.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from secrets import token_hex
@@ -21,9 +20,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tidegate.engines.epochs import joined
 from tidegate.engines.executor import Spec, StageOperator
 from tidegate.engines.spark.frames import frame_of
-from tidegate.engines.spark.parcels import SCHEMA, Parcel, attempt_of, merged, received
+from tidegate.engines.spark.parcels import (
+    SCHEMA,
+    Parcel,
+    accepted,
+    batch_of,
+    merged,
+    received,
+    sent_attempts,
+)
 from tidegate.engines.spark.shard_task import (
     INPUT,
     SHARD,
@@ -50,7 +58,7 @@ from tidegate.plan.physical import Stage
 from tidegate.plan.rules.placement import AUTO, EXECUTORS
 from tidegate.sql.functions.signature import Engine
 from tidegate.sql.render import type_name
-from tidegate.state import Entry, ShardFiles, layout
+from tidegate.state import Attempt, Entry, ShardFiles, layout
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,10 +84,11 @@ class Placement:
 
 @dataclass(slots=True)
 class _Away:
-    """What the driver knows of an operator that has moved."""
+    """What the driver knows of an operator that has moved. No two of its turns have one number."""
 
     shape: Shape
     history: History
+    turns: int = 0
     written: tuple[Turn, Sequence[Parcel]] | None = None
     parcels: Sequence[Parcel] = ()
     watermark_us: int | None = None  # of the last turn
@@ -178,8 +187,25 @@ class PlacedOperator:
         self._here = self._spec.build(self._project, since_us=self._since_us)
         nothing = {name: batch.slice(0, 0) for name, batch in state.parts.items()}
         self._here.restore(State(state.facts, nothing))
-        base = Base(number=0, facts=state.facts, entries=entries)
+        base = Base(number=0, facts=state.facts, entries=entries, attempts={})
         self._away = _Away(shape, History(base=base, past=()))
+
+    def come_home(self) -> None:
+        """Back to the driver, whose plan may change."""
+        away = self._away
+        if away is None:
+            return
+        files, state, shards = away.shape.files, self._here.snapshot(), []
+        for attempt in self._whole(away).values():
+            shards.append(files.read(replace(attempt.entry, file=attempt.file)))
+            files.forget(attempt)
+        parts = {
+            name.removeprefix(f"{self._stage.name}/"): batch_of(table)
+            for name, table in joined(shards).items()
+        }
+        self._here = self._spec.build(self._project, since_us=self._since_us)
+        self._here.restore(State(state.facts, parts))
+        self._away = None
 
     def _cut(self, state: State) -> Mapping[int, Mapping[str, pa.Table]]:
         """The parts of the state by shard; a shard without groups has none."""
@@ -231,9 +257,8 @@ class PlacedOperator:
         if partials is None and led.watermark_us == away.watermark_us and not self._concerns(step):
             return led
         away.watermark_us = led.watermark_us
-        turn = Turn(
-            number=away.history.number + 1, facts=logged_facts(step), now_us=step.now_us, seen=seen
-        )
+        away.turns += 1
+        turn = Turn(number=away.turns, facts=logged_facts(step), now_us=step.now_us, seen=seen)
         columns = [[] for _ in step.inputs] if partials is None else partials.columns(count)
         task = turn_task(away.shape, away.history, turn, columns)
         parcels = self._run(task, None if partials is None else partials.rows)
@@ -263,7 +288,7 @@ class PlacedOperator:
             placed = self._placement.spark.range(0, count, 1, count)
         else:
             placed = rows.repartitionById(count, col(f"`{SHARD}`"))
-        return placed.mapInArrow(task, from_arrow_schema(SCHEMA)).toArrow()
+        return accepted(placed.mapInArrow(task, from_arrow_schema(SCHEMA)).toArrow())
 
     # What shards have written
 
@@ -289,19 +314,23 @@ class PlacedOperator:
         away = self._away
         if away is None:
             return []
-        rows = self._tasks(snapshot_task(away.shape, away.history), None)
-        entries = {}
-        for shard, facts in zip(
-            *(rows.column(it).to_pylist() for it in ("shard", "facts")), strict=True
-        ):
-            attempt = attempt_of(json.loads(facts)["attempt"])
-            assert attempt is not None
-            file = layout.snapshot(epoch, attempt.entry.shard)
-            entries[shard] = away.shape.files.adopt(attempt, file)
-        number, facts = away.history.number, self._here.snapshot().facts
-        base = Base(number=number, facts=facts, entries=entries)
+        entries = {
+            shard: away.shape.files.adopt(attempt, layout.snapshot(epoch, attempt.entry.shard))
+            for shard, attempt in self._whole(away).items()
+        }
+        base = Base(
+            number=away.history.number,
+            facts=self._here.snapshot().facts,
+            entries=entries,
+            attempts=away.history.attempts,
+        )
         away.history = History(base=base, past=())
         return list(entries.values())
+
+    def _whole(self, away: _Away) -> dict[int, Attempt]:
+        """All that shards hold, written."""
+        rows = self._tasks(snapshot_task(away.shape, away.history), None)
+        return sent_attempts(rows)
 
 
 @dataclass(frozen=True, slots=True)
