@@ -10,11 +10,12 @@ from tidegate import errors
 from tidegate.engines.row_windows import row_window_spec
 from tidegate.engines.stage_parts import field_of, input_of, keys_of, limits_of, output_of
 from tidegate.kernel.finishing import OutputSpec
+from tidegate.kernel.joining import JoinShape
 from tidegate.kernel.operator import OperatedWindow, OperatorSpec
 from tidegate.kernel.row_operator import RowWindowSpec
 from tidegate.kernel.rows import RowShape
 from tidegate.model.windows import Conditional, Counting, Session, Sliding
-from tidegate.plan.physical import Stage, StageKind
+from tidegate.plan.physical import SIDE, Stage, StageKind
 from tidegate.plan.rules.panes import widest_panes
 
 __all__ = ["keys_of", "operator_spec", "refuse_unsupported"]
@@ -62,15 +63,32 @@ def _pane_spec(stage: Stage, window: OperatedWindow | None, plan_id: str) -> Ope
 
 
 def _row_shape(stage: Stage, pane_us: int, offset_us: int) -> RowShape | None:
-    if stage.kind is not StageKind.ROWS:
+    if stage.kind not in (StageKind.ROWS, StageKind.JOIN):
         return None
-    columns = tuple(field_of(named) for named in stage.branches[0].columns)
-    return RowShape(columns=columns, keys=keys_of(stage), width_us=pane_us, offset_us=offset_us)
+    keys = keys_of(stage)
+    every = (field_of(named) for named in stage.branches[0].columns)
+    columns = tuple(field for field in every if stage.join is None or field not in keys)
+    return RowShape(columns=columns, keys=keys, width_us=pane_us, offset_us=offset_us)
 
 
 def _output(stage: Stage, plan_id: str, *, whole_rows: bool) -> OutputSpec:
     return replace(
         output_of(stage, plan_id),
         rows="$p0" if whole_rows else None,
+        join=_join_shape(stage),
         per_group=isinstance(stage.window, Session),
+    )
+
+
+def _join_shape(stage: Stage) -> JoinShape | None:
+    join = stage.join
+    if join is None:
+        return None
+    return JoinShape(
+        side=SIDE.name,
+        left=join.left,
+        right=join.right,
+        keys=tuple(key.name for key in stage.keys),
+        keeps_left=join.keeps_left,
+        keeps_right=join.keeps_right,
     )

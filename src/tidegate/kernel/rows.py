@@ -61,16 +61,18 @@ class RowShape:
         panes = np.where(good, (safe + shift) // self.width_us, -codes)
         order, starts, _slots = self._grouped(rows, panes, good)
         arrival = np.arange(first_number, first_number + len(panes))
-        picked = rows.take(pa.array(order))
+        places = pa.array(order)
         kept = [array_of(column, None, pa.int64()) for column in (safe[order], arrival[order])]
-        own = [conform(picked.column(field.name), field.type) for field in self.columns]
+        own = [conform(rows.column(field.name), field.type).take(places) for field in self.columns]
         names = [TS, ARRIVAL, *(field.name for field in self.columns)]
         structs = pa.StructArray.from_arrays([*kept, *own], names=names)
         lengths = np.diff(np.r_[starts, len(order)])
         kind = conform(pa.nulls(0), self.spec.type).type
         heads = pa.array(order[starts])
         columns = {PANE: _column(panes[order][starts])}
-        columns |= {key.name: rows.column(key.name).take(heads) for key in self.keys}
+        columns |= {
+            key.name: conform(rows.column(key.name), key.type).take(heads) for key in self.keys
+        }
         columns |= {ROWS: _column(lengths), **self._times(rows, order, starts)}
         columns["$p0"] = listed(lengths, structs, kind)
         return pa.RecordBatch.from_arrays([*columns.values()], names=[*columns])

@@ -23,6 +23,8 @@ def _choose(stage: Stage) -> tuple[Routing, str]:
             return Routing.ROWS, "rows are passed on as they come, without state"
         case StageKind.ROWS, _:
             return Routing.ROWS, "the query has no aggregates: a window's rows are what it emits"
+        case StageKind.JOIN, _:
+            return Routing.ROWS, "rows of both sides meet when their window is complete"
         case StageKind.SLIDING, _:
             return Routing.ROWS, "every row is a trigger of its own"
         case _, Sliding():
