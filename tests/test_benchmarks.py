@@ -111,7 +111,7 @@ def test_cases_have_different_names() -> None:
 
 
 def on_spark(one: Case) -> list[pytest.MarkDecorator]:
-    """They all are built alike, and a query takes Spark seconds to compile: one of them, the others when there is time."""
+    """They are built alike, and a query takes Spark seconds to compile: one of them, the others when there is time."""
     if not one.name.startswith("spark_"):
         return []
     return [pytest.mark.spark, *([pytest.mark.slow] if one.name != "spark_tumble" else [])]

@@ -67,7 +67,7 @@ class Engine(ABC):
         )
         begun = self._epochs.interrupted
         if begun is not None:
-            self._epochs.perform(begun, self._read)
+            self._repeat(begun)
 
     # What there is
 
@@ -215,6 +215,10 @@ class Engine(ABC):
         self._epochs.close()
 
     # Epochs
+
+    def _repeat(self, begun: Intent) -> None:
+        """The epoch that was begun and not finished, as it was intended."""
+        self._epochs.perform(begun, self._read)
 
     @abstractmethod
     def _as_rows(self, batches: Sequence[pa.RecordBatch]) -> Rows:

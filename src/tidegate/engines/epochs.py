@@ -13,7 +13,7 @@ What cannot be read again by its offset (rows handed over by a program) is not r
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from tidegate import errors
 from tidegate.connectors.protocols import Offset, SinkWriter
-from tidegate.engines.dataflow import Dataflow, Delivered, Running
+from tidegate.engines.dataflow import Dataflow, Delivered, Running, rows_of
 from tidegate.engines.executor import Executor, Rows
 from tidegate.engines.routes import Routes
 from tidegate.engines.sides import Payload
@@ -142,7 +142,10 @@ class Intent:
 
 @dataclass(slots=True, kw_only=True)
 class Told:
-    """What is known of an epoch's input, by source, once it has been read."""
+    """What is known of an epoch's input, by source, once it has been read.
+
+    A source of the intent without a count is read by one branch of a stage, and counted there.
+    """
 
     counts: Mapping[str, int] = field(default_factory=dict)
     malformed: Mapping[str, Sequence[Payload]] = field(default_factory=dict)
@@ -243,7 +246,7 @@ class Epochs:
         epoch = Epoch(number=number, now_us=intent.now_us, ended=intent.ended, wanted=wanted)
         made = self.dataflow.step(Delivered(rows=got.rows, watermarks=intent.watermarks), epoch)
         told = got.tell()
-        self._count(told, made)
+        self._count(told, made, counted_by_stages=intent.offsets.keys() - told.counts.keys())
         self._deliver(number, made, got.rows)
         payloads = _payloads(told, made)
         self._divert(number, payloads, intent.now_us)
@@ -254,11 +257,15 @@ class Epochs:
             self._listener.diverted(heard)
         return told
 
-    def _count(self, told: Told, made: Mapping[str, Made]) -> None:
+    def _count(
+        self, told: Told, made: Mapping[str, Made], *, counted_by_stages: Iterable[str]
+    ) -> None:
         for name, payloads in told.malformed.items():
             self.totals.malformed[name] += len(payloads)
         for name, count in told.counts.items():
             self.totals.read[name] += count
+        for name in counted_by_stages:
+            self.totals.read[name] += rows_of(name, self.dataflow.stages, made)
         for stage, done in made.items():
             self.totals.add(stage, done)
 

@@ -143,7 +143,8 @@ class _Scale:
     def number(self, slots: Integers, times_us: Integers, *, last: bool = False) -> Integers:
         """That of the first row at or behind the time, or of the `last` one at or before it, if there is such a row."""
         if self.ranks is None:
-            on_scale = np.clip(times_us - self.earliest_us, 0, self.stride - 1)
+            on_scale = times_us - self.earliest_us
+            on_scale = np.minimum(on_scale, self.stride - 1) if last else np.maximum(on_scale, 0)
         elif last:
             on_scale = np.searchsorted(self.ranks, times_us, side="right") - 1
         else:

@@ -25,6 +25,7 @@ from tidegate.model.windows import Conditional, Inherited, Window
 from tidegate.plan.aggregates import finish_of, partials_of
 from tidegate.plan.catalog import Catalog, SourceDef
 from tidegate.plan.decompositions import AggregateCall
+from tidegate.plan.dedup import with_dedup
 from tidegate.plan.event_time import SOURCE_TIME, UPSTREAM_TIME
 from tidegate.plan.join_columns import join_columns, never_idle
 from tidegate.plan.logical import (
@@ -147,7 +148,7 @@ class Lowering:
                 stage = inner._over(peeled, peeled.core, emission)
             case _:
                 stage = inner._stateless(emission)
-        return replace(stage, name=name)
+        return with_dedup(replace(stage, name=name), inner.own)
 
     # The kinds of stages
 

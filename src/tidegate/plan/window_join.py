@@ -17,6 +17,7 @@ from tidegate.model.expressions import TRUE, Call, Expr, Field, Named, all_of, f
 from tidegate.model.policies import Emit, EmitMode, StreamKind
 from tidegate.model.windows import Conditional, Counting, Inherited, Session, Sliding, Window
 from tidegate.plan.catalog import Catalog, StreamDef
+from tidegate.plan.dedup import KEY
 from tidegate.plan.event_time import TimeChoice, attach_time
 from tidegate.plan.lineage import bases, window_column
 from tidegate.plan.logical import (
@@ -60,6 +61,10 @@ def join_streams(written: StreamJoin, around: Surroundings) -> Emission:
     condition = _Condition.of(written)
     _refuse_windows(written, condition, around.catalog, at)
     _refuse_clauses(written, around)
+    options = around.own_options(around.inherited)
+    if KEY in options:
+        instead = "tell duplicates apart in the streams that are joined"
+        raise errors.join_not_supported(at, what=f"{KEY} in a join of two streams", instead=instead)
     for side in (written.left, written.right):
         refuse_changing_input(side, (), at=at)
     if condition.rest and keeps != _KEEPS[""]:
@@ -83,7 +88,7 @@ def join_streams(written: StreamJoin, around: Surroundings) -> Emission:
         emit=Emit(mode=EmitMode.ON_WINDOW_CLOSE),
         kind=StreamKind.APPEND,
         lateness_us=0,
-        options=tuple(sorted(around.own_options(around.inherited).items())),
+        options=tuple(sorted(options.items())),
     )
 
 
@@ -168,8 +173,8 @@ def _refuse_windows(
     outer = "an outer join of two streams" if written.join.side else "a join of two streams"
     if None in left | right:
         instead = (
-            "window both and join them on the same window: SELECT k, COUNT(*) AS n, window_start, window_end … "
-            f"GROUP BY k, TUMBLE(…) on each side, ON a.k = b.k AND {_SAME_WINDOW}; or join a stream with a table"
+            f"give both the same window, GROUP BY k, TUMBLE(…), and join ON a.k = b.k AND {_SAME_WINDOW}; "
+            "or join a stream with a table (CREATE TABLE)"
         )
         raise errors.join_not_supported(at, what=f"{outer} without windows", instead=instead)
     kinds = left | right

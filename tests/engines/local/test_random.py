@@ -209,8 +209,8 @@ def emitted(sql: str, case: Case, manner: Manner, place: Any) -> tuple[Rows, Row
 
 LIMITED = (
     "CREATE SOURCE ev (k VARCHAR, g BIGINT, v BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '2' SECOND);"
-    "CREATE STREAM out AS SELECT k, g, COUNT(*) AS n, SUM(v) AS s, ARRAY_AGG(v) AS vs, window_start, window_end FROM ev "
-    "GROUP BY k, g, {window} ALLOWED LATENESS INTERVAL '3' SECOND{limit};"
+    "CREATE STREAM out AS SELECT k, g, COUNT(*) AS n, SUM(v) AS s, ARRAY_AGG(v) AS vs, window_start, window_end "
+    "FROM ev GROUP BY k, g, {window} ALLOWED LATENESS INTERVAL '3' SECOND{limit};"
 )
 WINDOWS = (
     "TUMBLE(ts, INTERVAL '5' SECOND)",
@@ -234,7 +234,10 @@ def limited(draw: st.DrawFn) -> tuple[Case, str, str]:
     return Case(text, (*steps, Step("end"))), free, bound
 
 
-@settings(suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=max(10, settings().max_examples // 3),
+    suppress_health_check=list(HealthCheck),
+)
 @given(drawn=limited(), manner=manners)
 def test_what_quotas_let_through_is_exact(
     drawn: tuple[Case, str, str], manner: Manner, tmp_path_factory: pytest.TempPathFactory

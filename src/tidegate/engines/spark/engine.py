@@ -26,9 +26,6 @@ from tidegate.state import PartialLog
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SHARDS = int(SPARK_OPTIONS["shards"].default or 0)
-DRIVER_STATE = int(SPARK_OPTIONS["driver_state"].default or 0)
-
 
 class SparkEngine(Engine):
     """Every call returns when its epoch is done and durable."""
@@ -41,13 +38,16 @@ class SparkEngine(Engine):
         *,
         spark: "SparkSession",
         workers: Workers,
-        shards: int = SHARDS,
-        driver_state: int = DRIVER_STATE,
     ) -> None:
         self._spark = private_session(spark)
         self._ranges: dict[str, tuple[SourceReader, Ranges]] = {}
         files = around.log.shards if isinstance(around.log, PartialLog) else None
-        placement = Placement(spark=self._spark, files=files, count=shards, most_bytes=driver_state)
+        placement = Placement(
+            spark=self._spark,
+            files=files,
+            count=_option(program, "shards"),
+            most_bytes=_option(program, "driver_state"),
+        )
         super().__init__(program, SparkExecutor(workers, placement), around, inputs)
 
     def _as_rows(self, batches: Sequence[pa.RecordBatch]) -> Sequence[Frame]:
@@ -89,3 +89,9 @@ class SparkEngine(Engine):
             for frame in found.frames:
                 frame.data.count()
         return found.count()
+
+
+def _option(program: Program, name: str) -> int:
+    value = program.settings.spark.get(name, SPARK_OPTIONS[name].default)
+    assert isinstance(value, int), (name, value)
+    return value
