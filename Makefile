@@ -16,9 +16,8 @@ help: ## this list
 setup: ## create or refresh .venv (and a Java in it, if the machine has none)
 	@$(PYTHON) tools/devenv.py
 
-demo: setup ## check and explain an example
-	$(PY) -m tidegate check examples/vwap.sql
-	$(PY) -m tidegate explain examples/vwap.sql
+demo: setup ## watch a pipeline at work on Spark: files land, windows close, late rows are set aside
+	@$(PY) -m tidegate demo
 
 lint: setup
 	@$(PY) -m ruff format --check .

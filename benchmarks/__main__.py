@@ -11,6 +11,9 @@ from benchmarks import (
     planning,
     sessions,
     small_batches,
+    spark_epochs,
+    spark_start,
+    spark_windows,
     startup,
     state,
     throughput,
@@ -28,6 +31,9 @@ _MODULES = (
     state,
     planning,
     startup,
+    spark_windows,
+    spark_epochs,
+    spark_start,
 )
 CASES: tuple[Case, ...] = tuple(case for module in _MODULES for case in module.CASES)
 _HEAD = ("case", "ours", "baseline", "ratio", "to reach", "aim", "holds")

@@ -1,4 +1,5 @@
 -- Temperatures: smooth each reading, summarise minutes, and watch the hour in steps of a minute.
+-- tidegate run     examples/sensors.sql
 -- tidegate check   examples/sensors.sql
 -- tidegate explain examples/sensors.sql --logical
 
@@ -7,10 +8,10 @@ CREATE SOURCE readings (
     celsius DOUBLE,
     ts      TIMESTAMP,
     WATERMARK FOR ts AS ts - INTERVAL '2' SECOND
-) WITH (connector = 'generator', rate = '1000/s', disorder = '1s');
+) WITH (connector = 'generator', rows = 100000, keys = 6, seed = 1, disorder = '1s');  -- without rows it never ends
 
 CREATE TABLE rooms (sensor VARCHAR, room VARCHAR, highest DOUBLE)
-WITH (connector = 'file', path = 'rooms.csv', format = 'csv');
+WITH (connector = 'file', path = 'examples/data/rooms.csv');
 
 -- Sliding: a row for each reading, with its own last thirty seconds, and those around it.
 CREATE STREAM smooth AS

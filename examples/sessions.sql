@@ -1,4 +1,5 @@
 -- Visits of a web site: clicks of one user less than half an hour apart belong together.
+-- tidegate run     examples/sessions.sql
 -- tidegate check   examples/sessions.sql
 -- tidegate explain examples/sessions.sql --stream visits
 
@@ -9,7 +10,7 @@ CREATE SOURCE clicks (
     ts      AS TO_TIMESTAMP_MS(millis),
     WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE  -- phones are slow to report
 ) WITH (
-    connector = 'file', path = 'clicks/', format = 'json',
+    connector = 'file', path = 'examples/data/clicks/', format = 'json', bounded = true,
     max_future_skew = '5m',                       -- one clock that runs ahead must not end all visits
     pre_epoch = 'divert'                          -- and one without a battery says 1970
 );
@@ -42,5 +43,6 @@ FROM clicks
 GROUP BY user_id, SESSION(ts, INTERVAL '30' MINUTE)
 EMIT ON UPDATE;
 
-CREATE SINK finished FROM visits     WITH (connector = 'file', path = 'visits/', format = 'parquet');
-CREATE SINK now      FROM visits_now WITH (connector = 'console');
+CREATE SINK finished    FROM visits     WITH (connector = 'file', path = 'examples/out/visits/', format = 'parquet');
+CREATE SINK now         FROM visits_now WITH (connector = 'console');
+CREATE SINK late_clicks WITH (connector = 'file', path = 'examples/out/late_clicks/', format = 'json');

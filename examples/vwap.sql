@@ -1,4 +1,5 @@
 -- Volume-weighted price per symbol and minute, from a stream of trades.
+-- tidegate run     examples/vwap.sql
 -- tidegate check   examples/vwap.sql
 -- tidegate explain examples/vwap.sql
 
@@ -8,10 +9,10 @@ CREATE SOURCE trades (
     qty    BIGINT,
     ts     TIMESTAMP,
     WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
-) WITH (connector = 'file', path = 'trades/', format = 'json');
+) WITH (connector = 'file', path = 'examples/data/trades/', format = 'json', bounded = true);  -- false: wait for more files
 
 CREATE TABLE symbols (symbol VARCHAR, sector VARCHAR)
-WITH (connector = 'file', path = 'symbols.csv', format = 'csv');
+WITH (connector = 'file', path = 'examples/data/symbols.csv');
 
 CREATE STREAM vwap AS
 SELECT
@@ -31,5 +32,7 @@ ALLOWED LATENESS INTERVAL '10' SECOND
 LATE DATA TO late_trades
 EMIT ON WINDOW CLOSE;
 
-CREATE SINK minute_prices FROM vwap
-WITH (connector = 'file', path = 'out/', format = 'parquet');
+CREATE SINK minute_prices FROM vwap WITH (connector = 'file', path = 'examples/out/vwap/', format = 'parquet');
+CREATE SINK late_trades WITH (connector = 'file', path = 'examples/out/late_trades/', format = 'json');
+
+SELECT symbol, sector, vwap, trades, window_end FROM vwap;

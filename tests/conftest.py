@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Commands run in process unless a test says otherwise: Spark takes seconds to start.
+os.environ["TIDEGATE_ENGINE"] = "local"
+
 # No deadlines: two noisy cores make any of them fail some day. `ci` draws the same examples every time, `quick` too.
 settings.register_profile("quick", max_examples=15, deadline=None, derandomize=True, database=None)
 settings.register_profile("dev", max_examples=50, deadline=None)

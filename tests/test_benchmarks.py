@@ -110,7 +110,16 @@ def test_cases_have_different_names() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("one", runner.CASES, ids=lambda one: one.name)
+def on_spark(one: Case) -> list[pytest.MarkDecorator]:
+    """They are built alike, and a query takes Spark seconds to compile: one of them, the others when there is time."""
+    if not one.name.startswith("spark_"):
+        return []
+    return [pytest.mark.spark, *([pytest.mark.slow] if one.name != "spark_tumble" else [])]
+
+
+@pytest.mark.parametrize(
+    "one", [pytest.param(one, id=one.name, marks=on_spark(one)) for one in runner.CASES]
+)
 def test_every_case_measures_something(one: Case) -> None:
     result = one.run(TINY)
     assert isinstance(result, Result)

@@ -59,6 +59,7 @@ WITHOUT_STANDING_HINT = {
     "TG-4008": "the nearest name is suggested",
     "TG-4009": "the nearest name is suggested",
     "TG-4012": "the nearest name is suggested",
+    "TG-7005": "the nearest name is suggested",
     "TG-4101": "the nearest key is suggested",
     "TG-4102": "says what is wrong",
 }

@@ -55,6 +55,23 @@ def test_sql_in_documents_plans(source: SourceText) -> None:
     plan(source)
 
 
+def python_blocks(page: Path) -> str:
+    """All of a page, since later blocks go on with what earlier ones have made."""
+    found = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+    return "\n".join(found)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/sessions.md"])
+def test_python_in_documents_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = python_blocks(ROOT / page)
+    assert "tidegate.connect(" in text
+    exec(compile(text, page, "exec"), {})
+    assert re.search(r"ACME|502", capsys.readouterr().out)
+
+
 def test_the_readme_has_sql() -> None:
     assert BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
 

@@ -5,9 +5,12 @@ fails when one differs from what the code says.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import click
+
+from tidegate.cli.main import root
 from tidegate.errors import CATALOGUE
 from tidegate.model.options import (
     CONNECTORS,
@@ -140,7 +143,33 @@ def cell(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", BAR).replace("<", "&lt;").replace("\n", "<br>")
 
 
+def commands() -> str:
+    """What `--help` says, as wide as a page."""
+    told = click.Context(root, info_name="tidegate", terminal_width=100, max_content_width=100)
+    sections = [
+        part for path, one in walk(root, told) for part in (f"## {path}", f"```text\n{one}\n```")
+    ]
+    return page(
+        "# Commands",
+        "What `tidegate COMMAND --help` says. Results go to stdout, everything else to stderr. Exit codes: 0 done, "
+        "1 failed, 2 usage or configuration, 3 SQL, 4 a source or sink, 5 scenarios that differ, 130 interrupted.",
+        *sections,
+    )
+
+
+def walk(command: click.Command, told: click.Context) -> Iterator[tuple[str, str]]:
+    """Commands that do something, with their help."""
+    if not isinstance(command, click.Group):
+        yield told.command_path, command.get_help(told)
+        return
+    for name in command.list_commands(told):
+        inner = command.get_command(told, name)
+        assert inner is not None
+        yield from walk(inner, click.Context(inner, info_name=name, parent=told))
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "commands.md": commands,
     "errors.md": errors,
     "functions.md": functions,
     "options.md": options,

@@ -59,6 +59,8 @@ def connect(  # noqa: PLR0913  # a facade: every argument has a name and a defau
     from tidegate.session.choice import need_engine
 
     need_engine(engine)
+    from dataclasses import replace
+
     from tidegate.engines.clock import WallClock
     from tidegate.session.choice import Running, run_build
     from tidegate.session.opening import Way
@@ -68,6 +70,7 @@ def connect(  # noqa: PLR0913  # a facade: every argument has a name and a defau
     running = Running(bounded=bounded, batch_rows=batch_rows, master=master, conf=conf or {})
     way = Way(
         build=run_build(engine, running, settings),
+        build_bounded=run_build(engine, replace(running, bounded=True), settings),
         clock=clock or WallClock(),
         checkpoint=checkpoint,
         reset=reset_state,

@@ -437,6 +437,11 @@ jvm_not_started = _config(
 bad_memory = _config(
     905, "spark.driver.memory: {text} is no amount of memory", hint="write it like 512m or 2g"
 )
+no_warmup = _config(
+    906,
+    "no class archive was made: {problem}",
+    hint="Spark starts without one, only later; XDG_CACHE_HOME says where archives are kept",
+)
 
 # TG-5nnn · state
 not_a_checkpoint = _state(
@@ -557,6 +562,11 @@ clock_not_settable = _run(
     6,
     "the session runs on the machine's clock, which cannot be set",
     hint="give it one that can: tidegate.connect(clock=ManualClock())",
+)
+state_needs_checkpoint = _run(
+    7,
+    "the state of {name} is to be on executors, and there is no checkpoint",
+    hint="give the run a place that all executors can reach: --checkpoint DIR",
 )
 cannot_run = _run(1, "{what} cannot be run yet", hint="{instead}")
 

@@ -110,5 +110,6 @@ def test_settings_decide_too(tidegate: Tidegate) -> None:
 
 
 def test_the_readme_shows_what_is_printed(tidegate: Tidegate) -> None:
-    shown = tidegate("explain", str(ROOT / "examples/vwap.sql"), "--logical").out
+    example = str(ROOT / "examples/vwap.sql")
+    shown = tidegate("explain", example, "--stream", "vwap", "--logical").out
     assert f"```text\n{shown}```" in (ROOT / "README.md").read_text(encoding="utf-8")

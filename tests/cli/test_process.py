@@ -18,9 +18,13 @@ from tidegate.cli.main import root
 
 pytestmark = pytest.mark.thorough
 
-COMMANDS = ("check", "explain", "functions", "test", "state")
+COMMANDS = ("demo", "run", "check", "explain", "functions", "test", "warmup", "state")
 TIDEGATE = [sys.executable, "-m", "tidegate"]
 ESCAPE = "\x1b["
+PIPELINE = """\
+CREATE SOURCE s (k VARCHAR, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (connector = 'generator', rows = 100);
+SELECT k, COUNT(*) AS n FROM s GROUP BY k, TUMBLE(ts, INTERVAL '1' MINUTE);
+"""
 
 
 def environment(**changes: str) -> dict[str, str]:
@@ -88,6 +92,19 @@ def test_without_a_command_it_shows_its_help(tidegate: Tidegate) -> None:
 
 def test_version(tidegate: Tidegate) -> None:
     assert re.fullmatch(r"tidegate \d+\.\d+\.\d+\n", tidegate("--version").out)
+
+
+# Runs on a terminal
+
+
+def test_a_terminal_sees_a_table_and_how_far_the_run_is() -> None:
+    sql = PIPELINE.replace("rows = 100", "rows = 1500, rate = '1000/s'")
+    seen = on_a_terminal("run", "-e", sql)
+    assert "k | " in seen
+    assert re.search(r"\r\x1b\[Kepoch \d+ · [\d,]+ rows · [\d,]+ rows/s · watermark ", seen)
+    last = re.split(r"\r\x1b\[K", seen)[-1]
+    assert "source s: 1,500 rows read" in last
+    assert "stream select_1: 1,500 rows = 1,500 aggregated + 0 filtered + 0 diverted" in last
 
 
 # Colours
@@ -187,8 +204,17 @@ def test_every_command_has_examples() -> None:
     assert all(len(examples(command)) >= 2 for command in COMMANDS)
 
 
+def marks(example: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.spark, pytest.mark.slow] if example.startswith("tidegate warmup") else []
+
+
 @pytest.mark.parametrize(
-    "example", [example for command in COMMANDS for example in examples(command)]
+    "example",
+    [
+        pytest.param(example, marks=marks(example))
+        for command in COMMANDS
+        for example in examples(command)
+    ],
 )
 def test_the_examples_of_help_work(tidegate: Tidegate, example: str) -> None:
     sql = (ROOT / "examples/vwap.sql").read_text()
@@ -196,6 +222,7 @@ def test_the_examples_of_help_work(tidegate: Tidegate, example: str) -> None:
     shutil.copytree(ROOT / "tests/scenarios/windows", "scenarios")
     for name in ("query.sql", "pipelines/one.sql", "pipelines/two.sql"):
         Path(name).write_text(sql)
+    Path("pipeline.sql").write_text(PIPELINE)
     checkpoint("checkpoint", sql=sql)
     program, *arguments = shlex.split(example)
     assert program == "tidegate"
@@ -205,7 +232,8 @@ def test_the_examples_of_help_work(tidegate: Tidegate, example: str) -> None:
         for path in (sorted(Path().glob(word)) if "*" in word else [word])
     ]
     ran = tidegate(*expanded)
-    assert (ran.code, ran.err) == (0, "")
+    says_what_it_did = arguments[0] == "run"
+    assert (ran.code, bool(ran.err)) == (0, says_what_it_did)
     assert ran.out
 
 

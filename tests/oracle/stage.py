@@ -120,13 +120,15 @@ class Stage:
         return sorted(kept, key=lambda member: member.place)
 
     def _late(self, arrival: Arrival, began: float, moment: Moment) -> str:
-        """A row of an aligned window is late before anything is computed of it."""
-        if not isinstance(self.keeper, Aligned):
-            return ""
+        """A row of an aligned or sliding window is late before anything is computed of it."""
         probe = Member(arrival, 0)
-        if self.keeper.still_open(probe, began):
-            return ""
-        latest = max(self.keeper.windows_of(probe), key=self.keeper.end)
+        match self.keeper:
+            case Aligned() as aligned if not aligned.still_open(probe, began):
+                latest = max(aligned.windows_of(probe), key=aligned.end)
+            case Triggers() as triggers if triggers.is_late(probe, began):
+                latest = triggers.window_of(probe)
+            case _:
+                return ""
         keys: Sequence[object] = ()
         if self.shape.grouped is not None:
             try:

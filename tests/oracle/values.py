@@ -75,8 +75,6 @@ def as_json(value: Value, kind: DataType) -> Value:
     match kind:
         case _ if value is None:
             return None
-        case _ if isinstance(value, float) and not math.isfinite(value):
-            return str(value)  # JSON has no number for it
         case Scalar.TIMESTAMP:
             return instant(value)
         case Scalar.DATE:
@@ -90,4 +88,5 @@ def as_json(value: Value, kind: DataType) -> Value:
         case Struct(fields):
             return {name: as_json(value[name], field) for name, field in fields}
         case _:
-            return str(value) if isinstance(value, decimal.Decimal) else value
+            no_number = isinstance(value, float) and not math.isfinite(value)  # in JSON
+            return str(value) if no_number or isinstance(value, decimal.Decimal) else value

@@ -331,5 +331,5 @@ def test_projections_that_only_pass_on_are_left_out() -> None:
 def test_what_is_read_may_be_replaced_by_what_reads_the_same() -> None:
     again = W.replace("CREATE STREAM", "CREATE OR REPLACE STREAM").replace("'1m'", "'2m'")
     made = planned(W + "CREATE STREAM x AS SELECT n FROM w; " + again)
-    assert [query.name for query in made.queries] == ["x", "w"]
+    assert [query.name for query in made.queries] == ["w", "x"]  # what is read comes first
     assert made.catalog.readers("w") == ["x"]

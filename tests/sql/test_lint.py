@@ -51,8 +51,6 @@ from tests.planning import bound, cases, check_refusal, planned, written
      "TG-1009", "SESSION WITH GAP", "GROUP BY SESSION"),
     ("SELECT symbol FROM trades ASOF JOIN quotes «MATCH_CONDITION»(a >= b)",
      "TG-1009", "ASOF", "join a stream with a table"),
-    ("SELECT COUNT(*) FROM trades WINDOW TUMBLING (SIZE '5s', «GRACE» PERIOD '5s')",
-     "TG-1009", "GRACE PERIOD", "ALLOWED LATENESS"),
     ("SELECT COUNT(*) FROM trades GROUP BY «STEP»(ts BY INTERVAL '5' SECOND)", "TG-1009", "STEP", "TUMBLE"),
     ("SELECT «FLOOR»(ts TO HOUR) AS h FROM trades", "TG-1009", "FLOOR(… TO …)", "DATE_TRUNC('hour', ts)"),
     ("SELECT «ceil»(ts TO DAY) AS h FROM trades", "TG-1009", "CEIL(… TO …)", "TUMBLE"),

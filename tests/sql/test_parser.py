@@ -92,6 +92,12 @@ def test_sinks_name_their_stream() -> None:
     )
 
 
+def test_sinks_for_side_outputs_name_no_stream() -> None:
+    sink = statement("CREATE SINK late WITH (connector = 'file', path = 'x')")
+    assert isinstance(sink, CreateSink)
+    assert (str(sink.name), sink.stream) == ("late", None)
+
+
 def test_inserted_rows() -> None:
     insert = statement("INSERT INTO s (a, b) VALUES (1, COALESCE(NULL, (2))), (3, 'x')")
     assert isinstance(insert, Insert)

@@ -1,36 +1,37 @@
 """A pipeline while it runs: what is printed, what is said, and how it ends.
 
-Decided here: INSERTs are the first epochs of a run, one each, so their number says after a restart which of them are
-done. A run ends by itself when all its sources do; then the input has ended, and everything that is open is emitted. A
-run that is stopped leaves open what is open.
+Decided here: a run ends by itself when all its sources do; then the input has ended, and everything that is open is
+emitted. A run that is stopped leaves open what is open.
 """
 
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import click
-import pyarrow as pa
 
 from tidegate.cli import output, summary
 from tidegate.cli.signals import INTERRUPTED, stopping
 from tidegate.cli.status import Status, clearing
 from tidegate.connectors.protocols import SinkWriter
-from tidegate.engines.embedded.constants import constant_rows
 from tidegate.engines.engine import Engine
 from tidegate.engines.epochs import Listener
 from tidegate.engines.inputs import sources_of
 from tidegate.model.policies import StreamKind
 from tidegate.model.schema import Schema
-from tidegate.plan.catalog import Catalog, SourceDef, TableDef
+from tidegate.plan.catalog import Catalog, SinkDef
 from tidegate.plan.inserts import InsertedRows
-from tidegate.plan.script import Program
+from tidegate.plan.script import NamedQuery, Program
 from tidegate.plan.settings import Settings
 from tidegate.plan.user_aggregates import Installed
-from tidegate.session.accounts import account_of
+from tidegate.session.accounts import Account, account_of
+from tidegate.session.analysis import insert_constants, measured
+from tidegate.session.answers import Result
 from tidegate.session.choice import Running, run_build
 from tidegate.session.opening import BY_HAND, Opened, Way, start
 from tidegate.session.script import execute
+from tidegate.session.stamped import Stamped
 from tidegate.sql.source import SourceText
 
 
@@ -58,28 +59,42 @@ class Pipeline:
     def run(self) -> int:
         """The exit code."""
         before = Program(catalog=Catalog(), settings=self._settings)
-        heard = execute(self._source, before, engine=None)
-        for answer in heard.answers:
-            if answer.text is not None:
-                click.echo(answer.text)
-            elif not answer.is_status:
-                output.print_table(self._asked.form, answer.arrow())
+        way = self._way()
+
+        def measure(query: NamedQuery, program: Program) -> Account:
+            return measured(query, program, way.build_bounded or way.build)
+
+        heard = execute(self._source, before, measure=measure)
         program = heard.program
+        self._answer(heard.answers, alone=not any(query.anonymous for query in program.queries))
         if not program.queries and not any(map(_takes_rows, program.catalog.all_of("sink"))):
             return 0
         _refuse_form(program, self._asked.form)
-        return self._run(program, heard.inserts)
+        return self._run(program, heard.inserts, way)
 
-    def _run(self, program: Program, inserts: Sequence[InsertedRows]) -> int:
-        way = self._way()
+    def _answer(self, answers: Sequence[Result], *, alone: bool) -> None:
+        """Of SHOW and its like; not in between rows of a query whose form is for those alone."""
+        form = self._asked.form
+        aside = not alone and form in output.FOR_ONE_QUERY
+        for answer in answers:
+            if answer.is_status:
+                continue
+            if answer.text is not None or aside:
+                click.echo(str(answer), err=aside)
+            else:
+                output.print_table(form, answer.arrow())
+
+    def _run(self, program: Program, inserts: Sequence[InsertedRows], way: Way) -> int:
         status = Status(sys.stderr, quiet=self._asked.quiet, now_us=way.clock.now_us)
         stdout = sys.stdout
         if stdout.isatty() and sys.stderr.isatty():
             sys.stdout = clearing(status)
         try:
-            engine, opened = start(program, way, Listener(wanted=frozenset()))
+            listener = Listener(made=Stamped(self._say).made, wanted=frozenset())
+            engine, opened = start(program, way, listener)
             try:
                 self._warn(program, inserts, opened)
+                self._warn_of_leftovers(program, engine)
                 return self._drive(engine, program, inserts, status)
             finally:
                 status.clear()
@@ -95,6 +110,9 @@ class Pipeline:
 
         return Way(
             build=run_build(asked.engine, asked.running, self._settings),
+            build_bounded=run_build(
+                asked.engine, replace(asked.running, bounded=True), self._settings
+            ),
             checkpoint=asked.checkpoint,
             reset=asked.reset,
             printer=printer,
@@ -116,7 +134,7 @@ class Pipeline:
             say("everything was read and emitted by an earlier run; --reset-state runs it again")
             return 0
         with stopping(say) as asked_to_stop:
-            _insert(engine, program, inserts)
+            insert_constants(engine, program, inserts)
             engine.drive(asked_to_stop, progress)
             stopped = asked_to_stop()
             if not stopped:
@@ -158,6 +176,20 @@ class Pipeline:
                 f"CREATE SINK {name} WITH (connector = 'file', path = '{name}') keeps them"
             )
 
+    def _warn_of_leftovers(self, program: Program, engine: Engine) -> None:
+        """A run that begins anew replaces, epoch by epoch, what an earlier one wrote; the rest of it stays."""
+        for sink in program.catalog.all_of("sink"):
+            if engine.epoch < 0 and isinstance(sink, SinkDef) and _has_parts(sink):
+                self._say(
+                    f"warning: {sink.options['path']} holds files of an earlier run; this one begins anew, "
+                    "and what it does not write over stays"
+                )
+
+
+def _has_parts(sink: SinkDef) -> bool:
+    place = Path(str(sink.options.get("path", "")))
+    return sink.connector == "file" and place.is_dir() and any(place.glob("part-*"))
+
 
 def _takes_rows(definition: object) -> bool:
     return getattr(definition, "stream", None) is not None
@@ -167,17 +199,3 @@ def _refuse_form(program: Program, form: str) -> None:
     selects = sum(query.anonymous for query in program.queries)
     if selects > 1 and form in output.FOR_ONE_QUERY:
         raise click.UsageError(f"-o {form} holds one query, and there are {selects}; use jsonl")
-
-
-def _insert(engine: Engine, program: Program, inserts: Sequence[InsertedRows]) -> None:
-    """Those that an earlier run has not done."""
-    for number, inserted in enumerate(inserts):
-        if engine.epoch >= number:
-            continue
-        target = program.catalog.find(inserted.source)
-        assert isinstance(target, (SourceDef, TableDef))
-        batch = constant_rows(inserted, target.physical)
-        if isinstance(target, TableDef):
-            engine.insert_into_table(target.name, pa.Table.from_batches([batch]))
-        else:
-            engine.insert(target.name, [batch])

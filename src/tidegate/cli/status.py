@@ -3,6 +3,7 @@
 Decided here: the line is taken away before anything else is printed, so that rows of a query stay whole lines.
 """
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -104,10 +105,9 @@ def _instant(at_us: int) -> str:
 
 
 def _columns(stream: TextIO) -> int:
-    import os
-
+    """How much of the line fits; a terminal that does not know its size has 80 columns."""
     try:
-        return max(os.get_terminal_size(stream.fileno()).columns - 1, 20)
+        return (os.get_terminal_size(stream.fileno()).columns or 80) - 1
     except OSError:
         return 79
 

@@ -34,6 +34,8 @@ def _stage(stage: StageAccount) -> str:
     )
     if stage.broken:
         told += f"; {sum(stage.broken.values()):,} groups without a value{_reasons(stage.broken)}"
+    if stage.stamped:
+        told += f"; stamped by the clock: {stage.stamped:,}"
     if stage.open_windows:
         told += f"; open windows: {stage.open_windows:,}"
     return told

@@ -84,7 +84,7 @@ class Dataflow:
         stages: list[RunningStage] = []
         for stage in plan.stages:
             common = (stage, identity.plan_id, self._executor)
-            if stage.kind is StageKind.STATELESS:
+            if stage.kind is StageKind.STATELESS and stage.dedup is None:
                 stages.append(PassingStage(*common, stream=query.name, tables=self._tables))
                 continue
             made = WindowStage(

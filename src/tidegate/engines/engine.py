@@ -150,6 +150,8 @@ class Engine(ABC):
     def poll(self) -> int | None:
         """An epoch of what sources have. The number of rows, or None if there is nothing new."""
         with self._lock:
+            if self.ended:  # by another thread
+                return None
             now_us = self._now_us()
             offsets: dict[str, Offset] = {}
             for name, reader in self._readers.items():

@@ -314,7 +314,7 @@ class Epochs:
             "totals": self.totals.facts(),
         }
         entry = self._log.write(number, 0, parts)
-        self._log.commit(number, facts, [entry])
+        self._log.commit(number, facts, [entry, *self._executor.written(number)])
         self.number, self.offsets = number, offsets
         self.now_us, self.ended = intent.now_us, intent.ended
         if self._log.wants_snapshot():
@@ -339,7 +339,12 @@ class Epochs:
             for name, batch in state.parts.items():
                 parts[f"{stage.stage.name}/{name}"] = pa.Table.from_batches([batch])
         parts |= {f"{_TABLE}{name}": rows for name, rows in self._tables.items()}
-        self._log.snapshot(self.number, {"stages": facts, "plans": self._plans}, shards=[parts])
+        self._log.snapshot(
+            self.number,
+            {"stages": facts, "plans": self._plans},
+            shards=[parts],
+            more=lambda: self._executor.snapshot(self.number),
+        )
 
     @property
     def _plans(self) -> dict[str, str]:
@@ -369,7 +374,7 @@ class Epochs:
             self.interrupted = Intent.of(found.intent)
 
     def _restore(self, facts: Mapping[str, Any], shards: Sequence[Parts]) -> None:
-        (parts,) = shards
+        parts = joined(shards)
         for name, rows in parts.items():
             if name.startswith(_TABLE):
                 self._tables[name.removeprefix(_TABLE)] = rows
@@ -381,9 +386,7 @@ class Epochs:
                 stage.restore(State(facts["stages"][stage.stage.name], batches))
 
     def _replay(self, facts: Mapping[str, Any], shards: Sequence[Parts]) -> None:
-        parts: dict[str, pa.Table] = {}
-        for shard in shards:
-            parts |= shard
+        parts = joined(shards)
         added = {
             name.removeprefix(_TABLE): rows
             for name, rows in parts.items()
@@ -422,6 +425,15 @@ def _since_us(found: Recovered) -> int:
     assert facts is not None
     since_us: int = facts["since_us"]
     return since_us
+
+
+def joined(shards: Sequence[Parts]) -> dict[str, pa.Table]:
+    """The parts of all shards: those of one name have different groups, and belong together."""
+    found: dict[str, list[pa.Table]] = {}
+    for shard in shards:
+        for name, table in shard.items():
+            found.setdefault(name, []).append(table)
+    return {name: pa.concat_tables(tables) for name, tables in found.items()}
 
 
 def _of(stage: str, parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

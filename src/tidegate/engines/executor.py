@@ -10,11 +10,16 @@ from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
+from tidegate.kernel.course import Course
 from tidegate.kernel.finishing import Projection
-from tidegate.kernel.operator import Bounds
+from tidegate.kernel.operator import OperatorSpec
+from tidegate.kernel.row_operator import RowWindowSpec
+from tidegate.kernel.steps import Bounds, Outcome, State, Step
 from tidegate.plan.physical import Branch, Stage
+from tidegate.state import Entry
 
 Rows: TypeAlias = Sequence[Any]
+Spec: TypeAlias = OperatorSpec | RowWindowSpec
 
 
 class BranchRows(Protocol):
@@ -36,7 +41,45 @@ class BranchRows(Protocol):
         """Join with these from now on."""
 
 
+class StageOperator(Protocol):
+    """What a stage asks of its operator: the kernel's own, or one that runs the kernel's elsewhere."""
+
+    @property
+    def course(self) -> Course: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def clock_us(self) -> int: ...
+
+    @property
+    def open_windows(self) -> int: ...
+
+    def begin(self, now_us: int) -> tuple[Bounds, ...]: ...
+
+    def step(self, step: Step, *, replayed: bool = False) -> Outcome: ...
+
+    def snapshot(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+
 class Executor(Protocol):
+    def operator(
+        self, stage: Stage, spec: Spec, project: Projection | None, *, since_us: int
+    ) -> StageOperator:
+        """What keeps the stage's state."""
+        ...
+
+    def written(self, epoch: int) -> Sequence[Entry]:
+        """What shards wrote of the epoch; the log is told by whoever commits it."""
+        ...
+
+    def snapshot(self, epoch: int) -> Sequence[Entry]:
+        """All that shards hold after an epoch, written."""
+        ...
+
     def rows(self, stage: Stage, branch: Branch, tables: Mapping[str, pa.Table]) -> BranchRows: ...
 
     def projection(self, stage: Stage, now_us: Callable[[], int]) -> Projection | None:

@@ -28,6 +28,9 @@ class Store(Protocol):
 
     def closing(self, *, after_us: int, upto_us: int) -> Iterator[pa.RecordBatch]: ...
 
+    def closes(self, after_us: int, upto_us: int) -> bool:
+        """Whether anything ends in (after, upto]."""
+
     def of(self, units: pa.RecordBatch) -> pa.RecordBatch: ...
 
     def nothing(self) -> pa.RecordBatch: ...

@@ -8,7 +8,7 @@ Fused, all frames are ranges over the same arrays (`ranges.py`) or pieces (`shar
 however long they are. Buffered, the rows of each frame are gathered on their own. Both give the same partials.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,6 @@ import pyarrow as pa
 from tidegate.kernel.arrow import Integers, Mask, Numbers, array_of, arrow_type, conform, numbers
 from tidegate.kernel.dense import fold_of, read_numbers
 from tidegate.kernel.gathering import Input, gathered, is_folded, single_partials
-from tidegate.kernel.hashing import hash_rows
-from tidegate.kernel.index import KeyIndex
 from tidegate.kernel.ranges import folded, sums
 from tidegate.kernel.sharing import combined
 from tidegate.kernel.windowed import Runs, lengths_of, members, pieces
@@ -62,12 +60,16 @@ class Ordered:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """Rows, and which of them are triggers. `new`: triggers see only what came before them, of rows of this batch."""
+    """Rows, which of them are triggers, and the numbers of their partitions, by the columns that these go by.
+
+    `new`: of rows of this batch, triggers see only those that came before them.
+    """
 
     rows: pa.RecordBatch
     times_us: Integers
     triggers: Integers
     new: Mask | None
+    slots: Mapping[tuple[Field, ...], Integers]
 
     def ordered(self, frame: Frame) -> Ordered:
         """Where the frame of each trigger begins and ends."""
@@ -75,7 +77,7 @@ class Sight:
             slots = np.zeros(len(self.times_us), np.int64)
             places, at, owners = None, self.triggers, None
         else:
-            slots = self._slots(frame)
+            slots = self.slots[frame.partition]
             places = by_slot(slots)
             is_trigger = np.zeros(len(slots), bool)
             is_trigger[self.triggers] = True
@@ -118,11 +120,6 @@ class Sight:
         )
         return before, behind
 
-    def _slots(self, frame: Frame) -> Integers:
-        keys = [conform(self.rows.column(key.name), key.type) for key in frame.partition]
-        slots, _ = KeyIndex().slots(hash_rows(keys, self.rows.num_rows))
-        return slots
-
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
@@ -146,7 +143,8 @@ class _Scale:
     def number(self, slots: Integers, times_us: Integers, *, last: bool = False) -> Integers:
         """That of the first row at or behind the time, or of the `last` one at or before it, if there is such a row."""
         if self.ranks is None:
-            on_scale = np.clip(times_us - self.earliest_us, 0, self.stride - 1)
+            on_scale = times_us - self.earliest_us
+            on_scale = np.minimum(on_scale, self.stride - 1) if last else np.maximum(on_scale, 0)
         elif last:
             on_scale = np.searchsorted(self.ranks, times_us, side="right") - 1
         else:

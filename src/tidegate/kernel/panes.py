@@ -176,6 +176,11 @@ class PaneStore:
             if not self._is_away(span):
                 yield self.whole(span)
 
+    def closes(self, after_us: int, upto_us: int) -> bool:
+        """Whether a window ends in (after, upto]."""
+        spans = self.grid.closing(sorted(self._tables), after_us=after_us, upto_us=upto_us)
+        return next(iter(spans), None) is not None
+
     def whole(self, span: Span) -> pa.RecordBatch:
         """All groups of a window."""
         tables = list(self._parts(span))

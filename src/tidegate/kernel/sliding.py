@@ -18,10 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tidegate.kernel.arrow import Integers, Mask, array_of, conform, numbers
+from tidegate.kernel.arrow import Integers, Mask, Numbers, array_of, conform, numbers
 from tidegate.kernel.emission import horizon_us
 from tidegate.kernel.finishing import ARRIVAL, TS
 from tidegate.kernel.frames import Frame, Sight, framed
+from tidegate.kernel.partitions import Partitions
 from tidegate.kernel.taking import no_rows
 from tidegate.kernel.windowed import Contained, Edges, contents_of, nothing, partial_columns
 from tidegate.model.expressions import Field
@@ -63,13 +64,18 @@ class SlidingStore:
         self._times = np.zeros(0, np.int64)
         self._fired = np.zeros(0, bool)
         self._new = np.zeros(0, bool)
+        none = np.zeros(0, np.int64)
+        self._slots = {frame.partition: none for frame in spec.frames if frame.partition}
+        self._partitions = {keys: Partitions(keys) for keys in self._slots}
 
     def __len__(self) -> int:
         return len(self._times)
 
     @property
     def bytes(self) -> int:
-        return int(self._rows.nbytes) + 2 * int(self._times.nbytes)
+        arrays = (self._times, self._fired, *self._slots.values())
+        indices = sum(one.bytes for one in self._partitions.values())
+        return int(self._rows.nbytes) + sum(int(one.nbytes) for one in arrays) + indices
 
     def nothing(self) -> pa.RecordBatch:
         made = nothing(self.spec.what)
@@ -93,15 +99,21 @@ class SlidingStore:
         if count == 0:
             self._new = np.zeros(len(self), bool)
             return
-        times = np.r_[self._times, numbers(conform(rows.column(TS), Scalar.BIGINT)).values]
-        fired = np.r_[self._fired, np.zeros(count, bool)]
-        new = np.r_[np.zeros(len(self), bool), np.ones(count, bool)]
-        every = pa.concat_batches([self._rows, rows]) if len(self) else rows
+        come = numbers(conform(rows.column(TS), Scalar.BIGINT)).values
+        stays = int(np.searchsorted(self._times, come.min(), side="right"))
+        times = np.r_[self._times[stays:], come]
+        moving = pa.concat_batches([self._rows.slice(stays), rows]) if stays < len(self) else rows
+        order = None
         if (times[1:] < times[:-1]).any():
             order = np.argsort(times, kind="stable")
-            times, fired, new = times[order], fired[order], new[order]
-            every = every.take(pa.array(order))
-        self._rows, self._times, self._fired, self._new = every, times, fired, new
+            times, moving = times[order], moving.take(pa.array(order))
+        slots = {keys: one.slots(rows) for keys, one in self._partitions.items()}
+        for keys, one in slots.items():
+            self._slots[keys] = _placed(self._slots[keys], one, stays, order)
+        self._fired = _placed(self._fired, np.zeros(count, bool), stays, order)
+        self._new = _placed(np.zeros(len(self), bool), np.ones(count, bool), stays, order)
+        self._rows = pa.concat_batches([self._rows.slice(0, stays), moving]) if stays else moving
+        self._times = np.r_[self._times[:stays], times]
 
     def fire(self, watermark_us: int) -> Integers:
         """The triggers that fire now, in order."""
@@ -124,6 +136,10 @@ class SlidingStore:
         if gone:
             self._rows = self._rows.slice(gone)
             self._times, self._fired = self._times[gone:].copy(), self._fired[gone:].copy()
+            for keys, one in self._partitions.items():
+                self._slots[keys] = self._slots[keys][gone:].copy()
+                if one.is_stale(len(self)):
+                    self._number(keys)
         self._new = np.zeros(len(self), bool)
 
     # What windows hold
@@ -154,6 +170,7 @@ class SlidingStore:
             times_us=self._times[start:end],
             triggers=triggers - start,
             new=self._new[start:end] if self.spec.at_once else None,
+            slots={keys: slots[start:end] for keys, slots in self._slots.items()},
         )
 
     def _edges(self, sight: Sight) -> Edges:
@@ -193,3 +210,16 @@ class SlidingStore:
         self._rows = batch.select(kept).take(pa.array(order))
         self._times, self._fired = times[order], fired[order]
         self._new = np.zeros(len(times), bool)
+        for keys in self._slots:
+            self._number(keys)
+
+    def _number(self, keys: tuple[Field, ...]) -> None:
+        self._partitions[keys] = Partitions(keys)
+        self._slots[keys] = self._partitions[keys].slots(self._rows)
+
+
+def _placed(kept: Numbers, come: Numbers, stays: int, order: Integers | None) -> Numbers:
+    """What stays in its place, and behind it the rest, in order."""
+    rest = np.r_[kept[stays:], come]
+    placed: Numbers = np.r_[kept[:stays], rest if order is None else rest[order]]
+    return placed

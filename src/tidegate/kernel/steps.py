@@ -42,13 +42,25 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What an input as a whole has brought, for an operator that gets only some of it."""
+
+    rows: int
+    latest_us: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Brought:
-    """What an input brings: batches of row SQL, those of rows that it takes back, and watermarks from elsewhere."""
+    """What an input brings: batches of row SQL, those of rows that it takes back, and watermarks from elsewhere.
+
+    `seen` is what moves the watermark where the batches are those of one shard only.
+    """
 
     batches: Sequence[pa.RecordBatch] = ()
     taken_back: Sequence[pa.RecordBatch] = ()
     explicit_us: int = NEVER_US
     upstream_us: int = NEVER_US
+    seen: Seen | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +106,14 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an epoch gave. `refused` is by input; `behind_us`: no row that is emitted later lies before it."""
+    """What an epoch gave. `behind_us`: no row that is emitted later lies before it.
+
+    By input: `refused`, and `duplicates`, the time and key of each (empty where none are looked for).
+    """
 
     emitted: Emitted
     refused: Sequence[Refused]
     account: Account
     watermark_us: int
     behind_us: int
+    duplicates: Sequence[pa.RecordBatch] = ()

@@ -1,8 +1,7 @@
 """Rows that cross the seam whole: which are taken in, and an account of all of them.
 
 In: the batches of row SQL, with `$code`, `$ts` and columns. Out: the rows to be taken, in the kernel's types and in the
-order of arrival, each with its number; and what `arrivals.py` counts of partials. Decided here: which rows tell the
-time. A row that WHERE removes does, but not one from the future, wherever it was removed.
+order of arrival, each with its number; and what `arrivals.py` counts of partials.
 """
 
 from collections import Counter
@@ -14,7 +13,7 @@ import pyarrow as pa
 from tidegate.kernel.arrivals import WITHOUT_TIME, Arrived
 from tidegate.kernel.arrow import Column, Integers, Mask, array_of, arrow_type, conform, numbers
 from tidegate.kernel.finishing import ARRIVAL, TS
-from tidegate.kernel.rows import CODE, STAMPED
+from tidegate.kernel.rows import CODE, MOVES, STAMPED, holds
 from tidegate.model.expressions import Field
 from tidegate.model.policies import AGGREGATED
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
@@ -35,7 +34,6 @@ def taken(
     columns: Sequence[Field],
     *,
     first_number: int,
-    latest_us: int,
 ) -> tuple[pa.RecordBatch, Arrived]:
     """The rows, numbered from there on, and the account of all."""
     arrived, parts = Arrived(), [no_rows(columns)]
@@ -45,7 +43,7 @@ def taken(
         codes = numbers(conform(batch.column(CODE), Scalar.BIGINT)).values
         times = _times(batch)
         good = _account(batch, codes, arrived)
-        _see(codes, times, _stamped(batch), latest_us, arrived)
+        _see(codes, times, batch, arrived)
         if not good:
             continue
         rest = [conform(batch.column(column.name), column.type) for column in columns]
@@ -73,35 +71,25 @@ def _times(batch: pa.RecordBatch) -> Column:
     return numbers(conform(batch.column(TS), Scalar.BIGINT))
 
 
-def _stamped(batch: pa.RecordBatch) -> Mask | None:
-    if STAMPED not in batch.schema.names:
-        return None
-    stamped: Mask = numbers(conform(batch.column(STAMPED), Scalar.BOOLEAN)).filled(False)
-    return stamped
-
-
 def _account(batch: pa.RecordBatch, codes: Integers, arrived: Arrived) -> int:
     """Count the rows under their codes; how many are to be taken."""
     counts = np.bincount(codes)
     arrived.rows_by_code.update(Counter({code: int(n) for code, n in enumerate(counts) if n}))
-    stamped = _stamped(batch)
-    if stamped is not None:
+    if STAMPED in batch.schema.names:
+        stamped = holds(batch, STAMPED, otherwise=False)
         arrived.stamped += int((stamped & (codes == AGGREGATED)).sum())
     return int(counts[AGGREGATED])
 
 
-def _see(
-    codes: Integers, times: Column, stamped: Mask | None, latest_us: int, arrived: Arrived
-) -> None:
-    tells = (times.values >= MIN_EVENT_TIME_US) & (
-        times.values <= min(latest_us, MAX_EVENT_TIME_US)
-    )
+def _see(codes: Integers, times: Column, batch: pa.RecordBatch, arrived: Arrived) -> None:
+    """The latest time that counts."""
+    tells: Mask = (times.values >= MIN_EVENT_TIME_US) & (times.values <= MAX_EVENT_TIME_US)
     if times.valid is not None:
         tells &= times.valid
     if codes.any():
         tells &= ~np.isin(codes, WITHOUT_TIME)
-    if stamped is not None:
-        tells &= ~stamped
+    if MOVES in batch.schema.names:
+        tells &= holds(batch, MOVES, otherwise=True)
     if tells.any():
         latest = int(times.values[tells].max())
         known = arrived.latest_us

@@ -239,7 +239,12 @@ OPTIONS: dict[str, OptionSpec] = {
         _option(
             "dedup_key", "text", "columns (comma-separated) whose values identify a row", _BOTH
         ),
-        _option("dedup_within", "duration", "how long a dedup_key is remembered", _BOTH),
+        _option(
+            "dedup_within",
+            "duration",
+            "up to what distance in time rows of one dedup_key are duplicates (default: any)",
+            _BOTH,
+        ),
         _option(
             "fuse_sliding",
             "flag",
@@ -265,6 +270,13 @@ SPARK_OPTIONS: dict[str, OptionSpec] = {
             choices=("driver", "executors", "auto"),
         ),
         _option("shards", "count", "how many parts state on executors has", frozenset(), 8),
+        _option(
+            "driver_state",
+            "count",
+            "bytes of state per stream from which on `auto` moves it to the executors",
+            frozenset(),
+            512 << 20,
+        ),
         _option(
             "profile",
             "choice",

@@ -174,7 +174,7 @@ AGGREGATES: dict[str, AggregateFunction] = {
             "Value of the earliest row by event time; the smaller one where two are equally early.",
             _SAME,
             following(PartialOp.MIN, by_time=True),
-            aliases="first earliest earliest_by_offset",
+            aliases="first earliest earliest_by_offset any_value",
         ),
         _aggregate(
             "last_value",
@@ -254,7 +254,12 @@ AGGREGATES: dict[str, AggregateFunction] = {
             extreme(PartialOp.BIT_XOR, Merge.BIT_XOR),
         ),
         _aggregate(
-            "median", "Middle value, interpolated.", _ONE_DOUBLE, collected, precision=HOLISTIC
+            "median",
+            "Middle value, interpolated.",
+            _ONE_DOUBLE,
+            collected,
+            aliases="approx_median",
+            precision=HOLISTIC,
         ),
         _aggregate(
             "percentile_cont",
@@ -285,7 +290,7 @@ AGGREGATES: dict[str, AggregateFunction] = {
         ),
         _aggregate(
             "array_agg",
-            "The values as an array, by event time or by ORDER BY.",
+            "The values as an array, by event time or by ORDER BY; with DISTINCT by value.",
             (_signature([ANY], _array_type),),
             collected_in_order,
             aliases="collect_list list",
@@ -294,7 +299,7 @@ AGGREGATES: dict[str, AggregateFunction] = {
         ),
         _aggregate(
             "string_agg",
-            "The values joined by a separator, by event time or by ORDER BY.",
+            "The values joined by a separator, by event time or by ORDER BY; with DISTINCT by value.",
             (_signature([VARCHAR, VARCHAR], Scalar.VARCHAR),),
             collected_in_order,
             aliases="listagg group_concat",

@@ -18,6 +18,7 @@ from tidegate.plan.aggregates import (
 )
 from tidegate.plan.expressions import CLOCK, Context, bind_condition, bind_interval, unsupported
 from tidegate.plan.logical import window_field
+from tidegate.plan.respelled import respelled
 from tidegate.plan.scalar_calls import bind_function, special_form
 from tidegate.sql.functions.catalogue import find_function, function_names
 from tidegate.sql.intervals import is_interval
@@ -28,19 +29,18 @@ _WINDOW_FUNCTIONS = {
     for family in ("tumble", "hop", "cumulate", "session")
     for edge in ("start", "end")
 }
+_WINDOW_FUNCTIONS |= {
+    f"{family}_rowtime": "window_time" for family in ("tumble", "hop", "cumulate", "session")
+}
+_EKUIPER_COLUMNS = frozenset({"window_start", "window_end"})  # there, they are functions
 
 
 _ELSEWHERE = {
     "row_number": "ROW_NUMBER is not supported yet: for the first n rows of each window write ORDER BY … LIMIT n",
     "rank": "RANK is not supported yet: for the first n rows of each window write ORDER BY … LIMIT n",
     "lag": "write LAST_VALUE(x) OVER (… RANGE BETWEEN … PRECEDING AND CURRENT ROW)",
-    "tumble_rowtime": "use window_time",
-    "hop_rowtime": "use window_time",
-    "session_rowtime": "use window_time",
     "windowstart": "use window_start",
     "windowend": "use window_end",
-    "window_start": "it is a column: write window_start without parentheses",
-    "window_end": "it is a column: write window_end without parentheses",
     "window_time": "it is a column: write window_time without parentheses",
     "slide": "write HOP(time, slide, size)",
     "now": "results may not depend on when they are computed; use event time, or a column AS PROCTIME()",
@@ -65,7 +65,7 @@ class CallRules:
             case exp.Filter() | exp.WithinGroup():
                 return self._aggregate_with_clauses(node, context)
             case exp.Anonymous():
-                return self._named(node, context)
+                return self._named(respelled(node), context)
             case exp.Window():
                 raise unsupported(
                     node,
@@ -103,6 +103,8 @@ class CallRules:
             return bind_function(function, node, node.expressions, context)
         if name in _WINDOW_FUNCTIONS:
             return self._window_edge(_WINDOW_FUNCTIONS[name], node, context)
+        if name in _EKUIPER_COLUMNS and not node.expressions:
+            return self._window_edge(name, node, context)
         if spelling_of(node) is not None:
             instead = (
                 "name the columns window_start and window_end to see the window"
@@ -150,6 +152,7 @@ class CallRules:
             else:
                 within = inner.expression
             inner = inner.this
+        inner = respelled(inner) if isinstance(inner, exp.Anonymous) else inner
         users = context.scope.aggregates
         function = find_aggregate(inner.name, users) if isinstance(inner, exp.Anonymous) else None
         if function is None or not isinstance(inner, exp.Anonymous):

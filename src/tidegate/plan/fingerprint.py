@@ -88,7 +88,7 @@ def _stage(stage: Stage, numbers: Mapping[str, int]) -> Iterator[str]:
         yield f"aggregate: {named.name} {show_aggregate(named.call)} {named.call.type}"
     for spec in stage.partials:
         yield f"partial: {show_partial(spec)} {spec.type} merged by {spec.merge}"
-    if stage.option("dedup_key") is not None:
+    if stage.dedup is not None:
         yield f"rows are identified by: {stage.option('dedup_key')}"
 
 

@@ -25,6 +25,7 @@ from tidegate.model.windows import Conditional, Window
 from tidegate.plan.aggregates import finish_of, partials_of
 from tidegate.plan.catalog import Catalog, SourceDef
 from tidegate.plan.decompositions import AggregateCall
+from tidegate.plan.dedup import with_dedup
 from tidegate.plan.event_time import SOURCE_TIME, UPSTREAM_TIME
 from tidegate.plan.logical import (
     Aggregate,
@@ -143,7 +144,7 @@ class Lowering:
                 stage = inner._over(peeled, peeled.core, emission)
             case _:
                 stage = inner._stateless(emission)
-        return replace(stage, name=name)
+        return with_dedup(replace(stage, name=name), inner.own)
 
     # The kinds of stages
 

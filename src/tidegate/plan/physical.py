@@ -147,6 +147,14 @@ class FrameSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Dedup:
+    """Rows with equal keys less than that apart, or at that distance, are one; None: however far apart."""
+
+    keys: tuple[Field, ...]
+    within_us: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One window operator and what feeds it."""
 
@@ -172,6 +180,7 @@ class Stage:
     panes: Panes | None = None
     routing: Routing = Routing.PARTIALS
     fused: bool = False
+    dedup: Dedup | None = None
     placement: str = "auto"
     decisions: tuple[Decision, ...] = ()
 

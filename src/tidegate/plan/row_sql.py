@@ -110,9 +110,10 @@ class _RowSql:
             yield Named(TS.name, TS)
         if self.verdict.stamps:
             yield Named(STAMPED.name, STAMPED)
-        if self.stage.kind is StageKind.ROWS and self.verdict.moves != TRUE:
+        rows = self.stage.routing is Routing.ROWS and self.stage.kind is not StageKind.STATELESS
+        if rows and self.verdict.moves != TRUE:
             yield Named(MOVES, self.verdict.moves)
-        bring = self.stage.routing is Routing.ROWS and has_inputs(self.stage)
+        bring = rows and has_inputs(self.stage)
         whole = read_whole(self.stage) if bring else None
         for named in self.branch.columns:
             if whole is None or named.name in whole:

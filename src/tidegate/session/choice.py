@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 LOCAL, SPARK = "local", "spark"
 ENGINES = (LOCAL, SPARK)
-DEFAULT_ENGINE = LOCAL
 
 _LIBRARIES: Mapping[str, Sequence[str]] = {
     LOCAL: ("numpy", "pyarrow", "datafusion"),
@@ -28,6 +27,11 @@ _BUILDERS = {
     LOCAL: ("tidegate.engines.local.build", "local_build"),
     SPARK: ("tidegate.engines.spark.build", "spark_build"),
 }
+
+
+def default_engine() -> str:
+    """What runs a pipeline if nobody says: Spark, which pipelines are written for, wherever it is installed."""
+    return SPARK if find_spec("pyspark") is not None else LOCAL
 
 
 def need(libraries: Sequence[str], *, extra: str) -> None:
@@ -53,6 +57,15 @@ class Running:
     batch_rows: int | None = None
     master: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
+
+
+def get_ready(engine: str, running: Running, settings: "Settings") -> None:
+    """Let what takes long to start do so, while the rest is loaded and planned."""
+    if engine == SPARK:
+        from tidegate.engines.spark import session as spark
+
+        master, profile = spark.master_and_profile(settings, running.master)
+        spark.get_ready(master, profile=profile, conf=running.conf)
 
 
 def run_build(engine: str, running: Running, settings: "Settings") -> "Build":

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from tidegate.engines.engine import Engine
 from tidegate.model.schema import Schema
 from tidegate.plan.catalog import Definition, SinkDef, SourceDef, StreamDef, TableDef
 from tidegate.plan.explain.json import as_object
@@ -18,7 +17,7 @@ from tidegate.plan.explain.text import as_text
 from tidegate.plan.explain.tree import Node, facts
 from tidegate.plan.planner import plan_query
 from tidegate.plan.script import NamedQuery, Program
-from tidegate.session.accounts import StageAccount, account_of
+from tidegate.session.accounts import Account, StageAccount
 from tidegate.session.answers import Result
 
 
@@ -102,10 +101,10 @@ def _column(
 
 
 def explain(
-    query: NamedQuery, program: Program, *, level: str, form: str, engine: Engine | None = None
+    query: NamedQuery, program: Program, *, level: str, form: str, measured: Account | None = None
 ) -> Result:
-    """The plan; with `level` analyze and an engine that runs the query, what was measured, too."""
-    tree = _tree(query, program, level, engine)
+    """The plan, and what was `measured` of it."""
+    tree = _tree(query, program, level, measured)
     text = (
         json.dumps(as_object(tree), indent=2, ensure_ascii=False)
         if form == "json"
@@ -114,13 +113,13 @@ def explain(
     return Result(pa.table({"plan": [text]}), text=text)
 
 
-def _tree(query: NamedQuery, program: Program, level: str, engine: Engine | None) -> Node:
+def _tree(query: NamedQuery, program: Program, level: str, measured: Account | None) -> Node:
     if level == "logical":
         return logical_tree(query.logical)
     plan = physical_tree(plan_query(query, program))
-    if level != "analyze":
+    if measured is None:
         return plan
-    stages = [] if engine is None else account_of(engine).stages_of(query.name)
+    stages = measured.stages_of(query.name)
     return Node("Analyze", (("stages", tuple(map(_measured, stages))),), (plan,))
 
 

@@ -34,7 +34,7 @@ BY_HAND = "memory"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How programs are run. `build` makes the engine.
+    """How programs are run. `build` makes the engine, `build_bounded` one that reads what is there now and ends.
 
     `callbacks` are functions by the name of their sink, `tables` rows of tables that no connector reads, by lower-case
     name. `printer` makes sinks for queries without a name; `anonymous`:
@@ -42,6 +42,7 @@ class Way:
     """
 
     build: Build
+    build_bounded: Build | None = None
     clock: Clock = field(default_factory=WallClock)
     checkpoint: str | PathLike[str] | None = None
     reset: bool = False
@@ -102,7 +103,7 @@ def _open_log(program: Program, way: Way) -> Log:
 
 def _surroundings(program: Program, way: Way, before: Surroundings, opened: Opened) -> Surroundings:
     tables = {
-        each.name.lower(): _rows_of(each, before.tables.get(each.name.lower()))
+        each.name.lower(): rows_of_table(each, before.tables.get(each.name.lower()))
         for each in program.catalog.all_of("table")
         if isinstance(each, TableDef)
     }
@@ -110,7 +111,7 @@ def _surroundings(program: Program, way: Way, before: Surroundings, opened: Open
     return replace(before, tables=tables, sinks=sinks, routes=_routes(program))
 
 
-def _rows_of(table: TableDef, known: pa.Table | None) -> pa.Table:
+def rows_of_table(table: TableDef, known: pa.Table | None) -> pa.Table:
     """A table is read once."""
     if known is not None:
         return known

@@ -77,7 +77,10 @@ def _from_table(table: pa.Table, schema: Schema, source: str) -> pa.RecordBatch:
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     joined = column.combine_chunks()
-    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
+    array = joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
+    if pa.types.is_dictionary(array.type) and pa.types.is_string_view(array.type.value_type):
+        return array.dictionary.cast(pa.string()).take(array.indices)  # Arrow cannot decode these
+    return array
 
 
 # Dicts

@@ -4,13 +4,13 @@ In: text. Out: the program they would make, the rows that they insert, and what 
 first refusal is raised before anything has changed; all others are its notes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tidegate.engines.engine import Engine
 from tidegate.plan.inserts import InsertedRows
-from tidegate.plan.script import Program, apply, explained
+from tidegate.plan.script import NamedQuery, Program, apply, explained
 from tidegate.session import looking
+from tidegate.session.accounts import Account
 from tidegate.session.answers import Result
 from tidegate.sql.parser import parse_script
 from tidegate.sql.source import SourceText
@@ -39,8 +39,11 @@ class Heard:
     selected: str | None = None
 
 
-def execute(source: SourceText, before: Program, *, engine: Engine | None) -> Heard:
-    """All statements of the text."""
+Measure = Callable[[NamedQuery, Program], Account]
+
+
+def execute(source: SourceText, before: Program, *, measure: Measure) -> Heard:
+    """All statements of the text. `measure` says for EXPLAIN ANALYZE what a query did, or does."""
     script = parse_script(source)
     program = before.copy()
     program.catalog.broken |= {name.lower() for name in script.broken}
@@ -49,7 +52,7 @@ def execute(source: SourceText, before: Program, *, engine: Engine | None) -> He
     for statement in script.statements:
         apply(statement, program)
         if not program.errors:
-            heard.answers.append(_answer(statement, program, engine))
+            heard.answers.append(_answer(statement, program, measure))
     _raise(program)
     heard.inserts, program.inserts = program.inserts, []
     heard.changes = any(isinstance(one, (Create, Drop, Select)) for one in script.statements)
@@ -70,7 +73,7 @@ def _raise(program: Program) -> None:
     raise first.with_traceback(None)
 
 
-def _answer(statement: Statement, program: Program, engine: Engine | None) -> Result:
+def _answer(statement: Statement, program: Program, measure: Measure) -> Result:
     match statement:
         case Show():
             return looking.show(statement.kind, program)
@@ -81,8 +84,9 @@ def _answer(statement: Statement, program: Program, engine: Engine | None) -> Re
             return look(definition)
         case Explain():
             query = explained(statement, program)
+            told = measure(query, program) if statement.level == "analyze" else None
             return looking.explain(
-                query, program, level=statement.level, form=statement.format, engine=engine
+                query, program, level=statement.level, form=statement.format, measured=told
             )
         case Insert():
             return looking.done(f"INSERT {len(statement.rows)}")

@@ -25,10 +25,11 @@ from tidegate.errors import TidegateError
 from tidegate.model.policies import SideKind
 from tidegate.plan.catalog import Catalog, SourceDef, TableDef
 from tidegate.plan.inserts import InsertedRows
-from tidegate.plan.script import Program
+from tidegate.plan.script import NamedQuery, Program
 from tidegate.plan.settings import Settings
 from tidegate.plan.user_aggregates import Installed, user_aggregate
 from tidegate.session.accounts import Account, account_of
+from tidegate.session.analysis import measured as measured_alone
 from tidegate.session.answers import Result, Rows, Subscription
 from tidegate.session.background import Background
 from tidegate.session.looking import explain
@@ -58,12 +59,13 @@ class Session:
         """Run statements; what the last one answers. A SELECT answers with what it emits from now on."""
         with self._lock:
             self._refuse_closed()
-            heard = execute(SourceText(text, name), self._program, engine=self._engine)
+            heard = execute(SourceText(text, name), self._program, measure=self._measure)
             self._take_over(heard)
+            selected = heard.selected
+            answer = self.subscribe(selected) if selected else heard.answers[-1]
             for inserted in heard.inserts:
                 self._insert_constants(inserted)
-            selected = heard.selected
-            return self.subscribe(selected) if selected else heard.answers[-1]
+            return answer
 
     def _take_over(self, heard: Heard) -> None:
         if self._engine is not None and heard.changes:
@@ -74,14 +76,26 @@ class Session:
         target = self._target(inserted.source)
         self._put(target, constant_rows(inserted, target.physical))
 
-    def explain(self, stream: str, *, level: str = "physical", form: str = "text") -> str:
-        """The plan of a stream; `level` is logical, physical or analyze, `form` is text or json."""
+    def explain(self, query: str, *, level: str = "physical", form: str = "text") -> str:
+        """The plan of a stream, or of a SELECT; `level` is logical, physical or analyze, `form` is text or json."""
         with self._lock:
-            query = self._program.query(stream)
-            if query is None:
-                raise self._unknown(stream)
-            told = explain(query, self._program, level=level, form=form, engine=self._engine)
-            return str(told)
+            named = self._program.query(query)
+            if named is not None:
+                return self._explained(named, level, form)
+            if len(query.split()) > 1:
+                return str(self.sql(f"EXPLAIN {level} FORMAT {form} {query}"))
+            raise self._unknown(query)
+
+    def _explained(self, query: NamedQuery, level: str, form: str) -> str:
+        measured = self._measure(query, self._program) if level == "analyze" else None
+        return str(explain(query, self._program, level=level, form=form, measured=measured))
+
+    def _measure(self, query: NamedQuery, program: Program) -> Account:
+        """Of a query that runs, what it did so far; any other one is run once."""
+        account = self.account()
+        if account is not None and account.stages_of(query.name):
+            return account
+        return measured_alone(query, program, self._way.build_bounded or self._way.build)
 
     def register(self, name: str, aggregate: type[Any] | object) -> None:
         """An aggregate in Python, which queries can call from now on."""

@@ -4,6 +4,7 @@ Decided here: what is kept for those who ask later is bounded. A table keeps the
 only appends; of diverted rows the newest 100 000 wait to be asked for. Totals count all of them.
 """
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -20,7 +21,9 @@ from tidegate.model.policies import SideKind, StreamKind
 from tidegate.model.schema import Schema
 from tidegate.plan.script import Program
 from tidegate.session.answers import Subscription
+from tidegate.session.stamped import Stamped
 
+_LOG = logging.getLogger("tidegate")
 _MOST_ROWS = 1_000_000
 _MOST_PAYLOADS = 100_000
 
@@ -39,7 +42,10 @@ class Watching:
     def listener(self, program: Callable[[], Program]) -> Listener:
         """What the engine tells; `program` is the one that runs when it does."""
 
+        stamped = Stamped(_LOG.warning)
+
         def made(stage: str, done: Made) -> None:
+            stamped.made(stage, done)
             query = program().query(stage)
             if query is not None:
                 self._emitted(stage.lower(), done, keep=not query.anonymous)

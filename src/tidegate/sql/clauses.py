@@ -142,7 +142,7 @@ def _read_window(cursor: Cursor, clauses: Clauses) -> None:
     cursor.expect("(")
     while not cursor.accept(")"):
         cursor.accept(",")
-        if not _read_common(cursor, clauses, time):
+        if not _read_common(cursor, clauses, time) and not _read_grace(cursor, clauses):
             _read_argument(cursor, spelling.arguments, lengths, places)
     missing = [
         argument
@@ -185,6 +185,18 @@ def _read_common(cursor: Cursor, clauses: Clauses, time: list[exp.Expression]) -
     return True
 
 
+def _read_grace(cursor: Cursor, clauses: Clauses) -> bool:
+    """`GRACE PERIOD i`, ksqlDB's allowed lateness."""
+    if not cursor.sees("GRACE", "PERIOD"):
+        return False
+    start = cursor.here()
+    _once(cursor, "GRACE PERIOD", clauses.lateness is not None)
+    cursor.expect("GRACE", "PERIOD")
+    clauses.lateness = _not_negative(cursor, read_length(cursor), "grace period")
+    clauses.lateness_span = start
+    return True
+
+
 def _read_argument(
     cursor: Cursor, arguments: tuple[str, ...], lengths: dict[str, int], places: dict[str, Span]
 ) -> None:
@@ -194,10 +206,14 @@ def _read_argument(
             cursor.source.location(cursor.here()), clause=clause, instead=instead
         )
     argument = "SLIDE" if cursor.sees("ADVANCE", "BY") and "SLIDE" in arguments else cursor.word()
-    if argument not in arguments:
+    only = arguments[0] if len(arguments) == 1 and not lengths else None
+    if argument not in arguments and only and (argument[:1].isdecimal() or argument == "INTERVAL"):
+        argument = only  # ksqlDB's WINDOW SESSION (30 SECONDS)
+    elif argument not in arguments:
         raise cursor.unexpected(" or ".join(arguments))
-    cursor.accept("ADVANCE")
-    cursor.take()
+    else:
+        cursor.accept("ADVANCE")
+        cursor.take()
     if argument.lower() in lengths:
         raise errors.repeated_clause(cursor.source.location(cursor.here()), clause=argument)
     length = read_length(cursor)
@@ -205,7 +221,6 @@ def _read_argument(
 
 
 _FOREIGN_ARGUMENTS = {
-    "GRACE": ("GRACE PERIOD", "write ALLOWED LATENESS INTERVAL '10' MINUTE after the query"),
     "RETENTION": ("RETENTION", "leave it out: a window's state goes when the window closes"),
 }
 

@@ -47,11 +47,6 @@ _FOREIGN: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "it is not supported: join a stream with a table",
     ),
     (("STEP", "("), "STEP(… BY …)", "write GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)"),
-    (
-        ("GRACE", "PERIOD"),
-        "GRACE PERIOD",
-        "write ALLOWED LATENESS INTERVAL '10' MINUTE behind the query",
-    ),
 )
 
 

@@ -137,10 +137,11 @@ def _read_statement(cursor: Cursor) -> Statement:
     return statement
 
 
-def _read_rest_as_query(cursor: Cursor) -> Query:
+def _read_rest_as_query(cursor: Cursor, *, behind: Sequence[Token] = ()) -> Query:
+    """What is left; `behind` are clauses of the query that stood elsewhere (RisingWave's EMIT in front of AS)."""
     if not (cursor.sees("SELECT") or cursor.sees("WITH") or cursor.sees("(")):
         raise cursor.unexpected("SELECT")
-    tokens = cursor.tokens[cursor.position :]
+    tokens = [*cursor.tokens[cursor.position :], *behind]
     cursor.position = len(cursor.tokens)
     return read_query(cursor.source, tokens)
 
@@ -207,8 +208,9 @@ def _read_create_table(cursor: Cursor, head: _Head, start: Span) -> Statement:
 
 def _read_create_stream(cursor: Cursor, head: _Head, start: Span) -> Statement:
     options = _read_trailing_options(cursor)
+    emit = cursor.balanced(lambda at: at.sees("AS")) if cursor.sees("EMIT") else []
     cursor.expect("AS")
-    query = _read_rest_as_query(cursor)
+    query = _read_rest_as_query(cursor, behind=emit)
     return CreateStream(
         name=head.name,
         or_replace=head.or_replace,

@@ -216,18 +216,25 @@ class _Arguments:
 
     def by_name(self, arguments: Sequence[exp.Expression]) -> dict[str, exp.Expression]:
         given: dict[str, exp.Expression] = {}
-        for position, node in enumerate(arguments):
+        first = self._first(arguments)
+        for position, node in enumerate(arguments, start=first):
             name, value = self._named(position, node)
             if name in given:
                 raise errors.duplicate_name(self._at(node), what="argument", name=name)
             given[name] = value
-        missing = [
-            name for name in self.spelling.arguments[: self.spelling.required] if name not in given
-        ]
+        needed = self.spelling.arguments[first : self.spelling.required]
+        missing = [name for name in needed if name not in given]
         if missing:
             by_name = any(isinstance(node, (exp.Kwarg, exp.PropertyEQ)) for node in arguments)
             raise self._arity(len(arguments), missing=missing if by_name else ())
         return given
+
+    def _first(self, arguments: Sequence[exp.Expression]) -> int:
+        """Arroyo's `HOP(slide, size)`: lengths alone are a window on the stream's own time."""
+        alone = (
+            self.spelling.arguments[0] == "time" and len(arguments) == self.spelling.required - 1
+        )
+        return 1 if alone and all(map(is_interval, arguments)) else 0
 
     def _named(self, position: int, node: exp.Expression) -> tuple[str, exp.Expression]:
         if isinstance(node, (exp.Kwarg, exp.PropertyEQ)):

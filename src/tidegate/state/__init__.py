@@ -14,9 +14,10 @@ from tidegate.state.log import PartialLog, open_log
 from tidegate.state.memory import MemoryLog
 from tidegate.state.protocol import Delta, Log, Recovered, Snapshot
 from tidegate.state.records import Entry, Facts, Identity, Part, Parts
-from tidegate.state.shards import ShardFiles
+from tidegate.state.shards import Attempt, ShardFiles
 
 __all__ = [
+    "Attempt",
     "Delta",
     "Entry",
     "Facts",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tidegate.state.protocol import Recovered
+from tidegate.state.protocol import Recovered, Written, nothing
 from tidegate.state.records import Entry, Facts, Identity, Parts
 
 _NO_ENTRY = Entry(file="", shard=0, bytes=0, checksum="", parts=())
@@ -30,6 +30,8 @@ class ForgetfulLog:
     def wants_snapshot(self) -> bool:
         return False
 
-    def snapshot(self, epoch: int, facts: Facts, *, shards: Sequence[Parts]) -> None: ...
+    def snapshot(
+        self, epoch: int, facts: Facts, *, shards: Sequence[Parts], more: Written = nothing
+    ) -> None: ...
 
     def close(self) -> None: ...

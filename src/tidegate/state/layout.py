@@ -18,6 +18,7 @@ from secrets import token_hex
 
 IDENTITY = "identity.json"
 LOCK = "writer.lock"
+_SEED = ".seed."
 
 _IN_ROOT = re.compile(r"(manifest|intent)=([0-9]{12,})\.json")
 _IN_SHARD = re.compile(r"(epoch|snapshot)=([0-9]{12,})\.arrow")
@@ -43,6 +44,15 @@ def delta(epoch: int, shard: int) -> str:
 
 def snapshot(epoch: int, shard: int) -> str:
     return f"{shard_directory(shard)}/snapshot={epoch:012}.arrow"
+
+
+def seed(run: str, shard: int) -> str:
+    """What a shard begins with in one run; hidden, as it is no part of the log."""
+    return f"{shard_directory(shard)}/{_SEED}{run}.arrow"
+
+
+def is_seed(name: str) -> bool:
+    return name.startswith(_SEED)
 
 
 def directory(file: str) -> str:

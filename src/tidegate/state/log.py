@@ -23,7 +23,7 @@ from tidegate.state.chain import Chain, Reader, read_chain, read_identity
 from tidegate.state.contents import Contents, scan
 from tidegate.state.documents import seal
 from tidegate.state.growth import Growth
-from tidegate.state.protocol import Delta, Recovered, Snapshot
+from tidegate.state.protocol import Delta, Recovered, Snapshot, Written, nothing
 from tidegate.state.records import (
     Entry,
     Facts,
@@ -188,7 +188,9 @@ class PartialLog:
     def wants_snapshot(self) -> bool:
         return self._growth.wants_snapshot
 
-    def snapshot(self, epoch: int, facts: Facts, *, shards: Sequence[Parts]) -> None:
+    def snapshot(
+        self, epoch: int, facts: Facts, *, shards: Sequence[Parts], more: Written = nothing
+    ) -> None:
         if epoch == self._base:  # its files are real and must not be touched; the state is the same
             return
         with self._changing(epoch + 1):
@@ -196,6 +198,7 @@ class PartialLog:
                 self.shards.write_snapshot(epoch, shard, parts)
                 for shard, parts in enumerate(shards)
             ]
+            entries += more()
         self.adopt_snapshot(epoch, facts, entries)
 
     def adopt_snapshot(self, epoch: int, facts: Facts, entries: Sequence[Entry]) -> None:

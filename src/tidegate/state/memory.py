@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tidegate.state import layout
 from tidegate.state.documents import plain
 from tidegate.state.growth import Growth
-from tidegate.state.protocol import Delta, Recovered, Snapshot
+from tidegate.state.protocol import Delta, Recovered, Snapshot, Written, nothing
 from tidegate.state.records import Entry, Facts, Identity, Part, Parts
 
 
@@ -70,8 +70,11 @@ class MemoryLog:
     def wants_snapshot(self) -> bool:
         return self._growth.wants_snapshot
 
-    def snapshot(self, epoch: int, facts: Facts, *, shards: Sequence[Parts]) -> None:
+    def snapshot(
+        self, epoch: int, facts: Facts, *, shards: Sequence[Parts], more: Written = nothing
+    ) -> None:
         assert epoch == self._epoch
+        assert not more(), "shards in other processes do not see this memory"
         if self._snapshot is not None and epoch == self._snapshot.epoch:
             return
         self._last_facts = self._facts()

@@ -18,6 +18,7 @@ late {'n': [1]}
 The checksum is taken while writing, so a snapshot needs no second copy of itself in memory.
 """
 
+from io import BytesIO
 from typing import Protocol
 from zlib import crc32
 
@@ -78,6 +79,18 @@ def read_parts(content: pa.Buffer, entry: Entry, file: str) -> dict[str, pa.Tabl
         raise errors.torn_state(file=file, problem=problem)
     if content.size > entry.bytes or f"{crc32(content):08x}" != entry.checksum:
         raise errors.damaged_state(file=file, problem="its checksum is another")
+    return unpack(content)
+
+
+def pack(parts: Parts) -> bytes:
+    """The parts as they would stand in a file."""
+    content = BytesIO()
+    write_parts(content, parts)
+    return content.getvalue()
+
+
+def unpack(content: pa.Buffer) -> dict[str, pa.Table]:
+    """What was packed."""
     reader = pa.BufferReader(content)
     parts = {}
     while reader.tell() < content.size:

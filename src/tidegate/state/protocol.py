@@ -12,7 +12,7 @@ intended; what a shard wrote for it is thrown away. A log that has refused to wr
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from tidegate.state.records import Entry, Facts, Identity, Parts
 
@@ -50,6 +50,14 @@ class Recovered:
     """Of the epochs behind the snapshot, oldest first; read one by one, before the next call of the log."""
 
 
+Written: TypeAlias = Callable[[], Sequence[Entry]]
+
+
+def nothing() -> Sequence[Entry]:
+    """No shards but those that are given."""
+    return ()
+
+
 class Log(Protocol):
     @property
     def identity(self) -> Identity: ...
@@ -72,8 +80,13 @@ class Log(Protocol):
 
     def wants_snapshot(self) -> bool: ...
 
-    def snapshot(self, epoch: int, facts: Facts, *, shards: Sequence[Parts]) -> None:
-        """Of the last epoch that was committed; what only earlier epochs need is removed."""
+    def snapshot(
+        self, epoch: int, facts: Facts, *, shards: Sequence[Parts], more: Written = nothing
+    ) -> None:
+        """Of the last epoch that was committed; what only earlier epochs need is removed.
+
+        `more` is asked for snapshots of further shards, which others have written.
+        """
         ...
 
     def close(self) -> None: ...

@@ -97,14 +97,14 @@ def steps_of(program: Program, text: Text) -> st.SearchStrategy[list[Step]]:
     for name in (*text.sources, *text.tables):
         definition = catalog.find(name)
         assert isinstance(definition, (SourceDef, TableDef))
-        insert = rows_of(definition.physical, most=7).map(
-            lambda rows, name=name: Step("insert", name, tuple(rows))
-        )
+        rows = rows_of(definition.physical, most=7).map(tuple)
+        insert = st.builds(Step, st.just("insert"), st.just(name), rows)
         choices += [insert] * (4 if name in text.sources else 1)
     for name in text.sources:
-        choices.append(common.map(lambda at, name=name: Step("watermark", name, at_us=at)))
-    choices.append(st.integers(0, 60).map(lambda at: Step("clock", at_us=at * SECOND)))
-    return st.lists(st.one_of(choices), max_size=7)
+        choices.append(st.builds(Step, st.just("watermark"), st.just(name), at_us=common))
+    clock = st.integers(0, 60).map(lambda at: Step("clock", at_us=at * SECOND))
+    choices += [clock] * (4 if "EVERY" in text.sql or "PROCTIME" in text.sql else 1)
+    return st.lists(st.one_of(choices), max_size=9)
 
 
 @st.composite

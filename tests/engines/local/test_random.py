@@ -1,8 +1,8 @@
 """Random programs on random streams: the in-process engine against the oracle, epoch by epoch.
 
-What is compared behind every step: emitted rows, side outputs, the watermark. In the end: the table, and that each row is
-in exactly one place. Each case runs as it is, and once more in a way that must not change it: on several lanes, cut into
-several batches per epoch, restarted from the log and from snapshots.
+What is compared behind every step: emitted rows, side outputs, the watermark. In the end: the table, and that each row
+is in exactly one place. Each case runs as it is, and once more in a way that must not change it: on several lanes, cut
+into several batches per epoch, restarted from the log and from snapshots.
 """
 
 import math
@@ -16,7 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.engines.local.random_streams import Case, Step, cases
+from tests.engines.local.random_programs import Text
+from tests.engines.local.random_streams import Case, Step, cases, steps_of
 from tests.engines.local.ways import Travelling, Way
 from tests.oracle.engine import Oracle
 from tests.planning import program
@@ -178,3 +179,81 @@ def test_the_engine_agrees_with_the_oracle(
     place = tmp_path_factory.getbasetemp()
     for one in (Manner(), manner):
         compare(case, made, one, place)
+
+
+# Quotas: who is turned away is the engine's choice, so what is compared is what must hold for any choice
+
+
+def emitted(sql: str, case: Case, manner: Manner, place: Any) -> tuple[Rows, Rows]:
+    """Final rows, and payloads of evicted rows."""
+    made = plan(sql)
+    assert made is not None
+    subject = Cut(made, Way(lanes=manner.lanes), place)
+    subject.batches = manner.batches
+    try:
+        for number, step in enumerate(case.steps):
+            act(subject, step)
+            match manner.behind[number % len(manner.behind)]:
+                case "restart":
+                    subject.restart()
+                case "checkpoint":
+                    subject.checkpoint()
+                    subject.restart()
+                case _:
+                    pass
+        subject.check_conservation()
+        return subject.take("out"), subject.take_side(SideKind.EVICTED)
+    finally:
+        subject.engine.close()
+
+
+LIMITED = (
+    "CREATE SOURCE ev (k VARCHAR, g BIGINT, v BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '2' SECOND);"
+    "CREATE STREAM out AS SELECT k, g, COUNT(*) AS n, SUM(v) AS s, ARRAY_AGG(v) AS vs, window_start, window_end "
+    "FROM ev GROUP BY k, g, {window} ALLOWED LATENESS INTERVAL '3' SECOND{limit};"
+)
+WINDOWS = (
+    "TUMBLE(ts, INTERVAL '5' SECOND)",
+    "HOP(ts, INTERVAL '3' SECOND, INTERVAL '7' SECOND)",
+    "CUMULATE(ts, INTERVAL '2' SECOND, INTERVAL '6' SECOND)",
+    "SESSION(ts, INTERVAL '3' SECOND)",
+)
+LIMITS = ("max_groups = 1", "max_groups = 3", "max_open_windows = 1", "max_open_windows = 4")
+
+
+@st.composite
+def limited(draw: st.DrawFn) -> tuple[Case, str, str]:
+    """A case, and its script with and without a limit."""
+    window = draw(st.sampled_from(WINDOWS))
+    free = LIMITED.format(window=window, limit="")
+    bound = LIMITED.format(window=window, limit=f" WITH ({draw(st.sampled_from(LIMITS))})")
+    made = plan(free)
+    assert made is not None
+    text = Text(free, ("ev",), ("out",))
+    steps = draw(steps_of(made, text))
+    return Case(text, (*steps, Step("end"))), free, bound
+
+
+@settings(
+    max_examples=max(10, settings().max_examples // 3),
+    suppress_health_check=list(HealthCheck),
+)
+@given(drawn=limited(), manner=manners)
+def test_what_quotas_let_through_is_exact(
+    drawn: tuple[Case, str, str], manner: Manner, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    case, free, bound = drawn
+    place = tmp_path_factory.getbasetemp()
+    every, nobody = emitted(free, case, Manner(), place)
+    some, evicted = emitted(bound, case, Manner(), place)
+    again, evicted_again = emitted(bound, case, manner, place)
+    assert nobody == []
+    check("the same rows in every manner", some, again)
+    check("the same rows are turned away", evicted, evicted_again)
+    missing = list(every)
+    for row in some:
+        found = next((one for one in missing if _same_row(row, one)), None)
+        assert found is not None or "SESSION" in free, row
+        if found is not None:
+            missing.remove(found)
+    assert evicted or not missing

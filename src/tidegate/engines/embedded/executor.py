@@ -7,8 +7,10 @@ import pyarrow as pa
 from tidegate.engines.embedded.groups import projection_of
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.embedded.rows import EmbeddedRows
+from tidegate.engines.executor import Spec, StageOperator
 from tidegate.kernel.finishing import Projection
 from tidegate.plan.physical import Branch, Stage
+from tidegate.state import Entry
 
 
 class EmbeddedExecutor:
@@ -16,6 +18,17 @@ class EmbeddedExecutor:
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
+
+    def operator(
+        self, stage: Stage, spec: Spec, project: Projection | None, *, since_us: int
+    ) -> StageOperator:
+        return spec.build(project, since_us=since_us)
+
+    def written(self, epoch: int) -> Sequence[Entry]:
+        return ()
+
+    def snapshot(self, epoch: int) -> Sequence[Entry]:
+        return ()
 
     def rows(self, stage: Stage, branch: Branch, tables: Mapping[str, pa.Table]) -> EmbeddedRows:
         return EmbeddedRows(stage, branch, self._workers, tables=tables)

@@ -18,7 +18,10 @@ from tidegate.engines.sides import malformed_of
 from tidegate.engines.spark.executor import SparkExecutor
 from tidegate.engines.spark.frames import Frame, Range, frame_of, private_session
 from tidegate.engines.spark.ranges import Ranges, ranges_of
+from tidegate.engines.spark.shards import Placement
+from tidegate.model.options import SPARK_OPTIONS
 from tidegate.plan.script import Program
+from tidegate.state import PartialLog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +41,14 @@ class SparkEngine(Engine):
     ) -> None:
         self._spark = private_session(spark)
         self._ranges: dict[str, tuple[SourceReader, Ranges]] = {}
-        super().__init__(program, SparkExecutor(workers), around, inputs)
+        files = around.log.shards if isinstance(around.log, PartialLog) else None
+        placement = Placement(
+            spark=self._spark,
+            files=files,
+            count=_option(program, "shards"),
+            most_bytes=_option(program, "driver_state"),
+        )
+        super().__init__(program, SparkExecutor(workers, placement), around, inputs)
 
     def _as_rows(self, batches: Sequence[pa.RecordBatch]) -> Sequence[Frame]:
         return [frame_of(self._spark, pa.Table.from_batches(batches))] if batches else []
@@ -79,3 +89,9 @@ class SparkEngine(Engine):
             for frame in found.frames:
                 frame.data.count()
         return found.count()
+
+
+def _option(program: Program, name: str) -> int:
+    value = program.settings.spark.get(name, SPARK_OPTIONS[name].default)
+    assert isinstance(value, int), (name, value)
+    return value

@@ -8,24 +8,51 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 
+from tidegate import errors
 from tidegate.engines.embedded.executor import EmbeddedExecutor
 from tidegate.engines.embedded.queries import Workers
-from tidegate.engines.executor import BranchRows
+from tidegate.engines.executor import BranchRows, Spec, StageOperator
 from tidegate.engines.spark.frames import Frame
 from tidegate.engines.spark.rows import SparkRows
+from tidegate.engines.spark.shards import PlacedOperator, Placement
 from tidegate.kernel.finishing import Projection
 from tidegate.plan.physical import Branch, InputKind, Stage
+from tidegate.plan.rules.placement import EXECUTORS
+from tidegate.state import Entry
 
 
 class SparkExecutor:
     """An `Executor` for rows that are frames."""
 
-    def __init__(self, workers: Workers) -> None:
-        self._embedded = EmbeddedExecutor(workers)
+    def __init__(self, workers: Workers, placement: Placement) -> None:
+        self._embedded, self._placement = EmbeddedExecutor(workers), placement
+        self._operators: dict[str, PlacedOperator] = {}
+
+    def operator(
+        self, stage: Stage, spec: Spec, project: Projection | None, *, since_us: int
+    ) -> StageOperator:
+        if stage.placement == EXECUTORS and self._placement.files is None:
+            raise errors.state_needs_checkpoint(name=stage.name)
+        made = self._operators[stage.name] = PlacedOperator(
+            stage,
+            spec,
+            project,
+            since_us=since_us,
+            first_shard=1 + self._placement.count * len(self._operators),
+            placement=self._placement,
+        )
+        return made
+
+    def written(self, epoch: int) -> Sequence[Entry]:
+        return [entry for one in self._operators.values() for entry in one.written(epoch)]
+
+    def snapshot(self, epoch: int) -> Sequence[Entry]:
+        return [entry for one in self._operators.values() for entry in one.write_snapshot(epoch)]
 
     def rows(self, stage: Stage, branch: Branch, tables: Mapping[str, pa.Table]) -> BranchRows:
         if branch.input.kind is InputKind.SOURCE:
-            return SparkRows(stage, branch, tables=tables)
+            operator = self._operators.get(stage.name)
+            return SparkRows(stage, branch, tables=tables, operator=operator)
         return self._embedded.rows(stage, branch, tables)
 
     def projection(self, stage: Stage, now_us: Callable[[], int]) -> Projection | None:

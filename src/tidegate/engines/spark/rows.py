@@ -8,9 +8,11 @@ So the usual statement takes rows of any time, and its partials tell afterwards 
 or closed as a whole. Where that is not enough (rows that go to several windows, rows whose expressions fail, which are
 late before they are anything else, rows from the future, rows that got the clock's time), the careful statement runs
 with the epoch's own constants, and from then on the branch is careful.
+
+And that few rows are one task's: an exchange costs more than it spreads.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidegate.engines.spark.frames import Frame, lookup_frame, name_frame, prepare
+from tidegate.engines.spark.shards import PlacedOperator
 from tidegate.kernel.arrivals import STAMPED_ROWS
 from tidegate.kernel.arrow import array_of, conform, numbers
 from tidegate.kernel.groups import MAX_TS
@@ -36,7 +39,7 @@ from tidegate.sql.functions.signature import Engine
 from tidegate.sql.relations import render_relation
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _LATE = DISPOSITION[Reason.ALLOWED_LATENESS_EXCEEDED]
 # What a row is found to be before anybody asks whether it is late.
@@ -52,13 +55,22 @@ _BEFORE_LATE = (
         )
     ),
 )
+_FEW_ROWS = 20_000
 _ANY_TIME = {"open_from_us": MIN_EVENT_TIME_US, "latest_us": MAX_EVENT_TIME_US, "clock_us": 0}
 
 
 class SparkRows:
     """The row SQL of a branch over `tables`, which stay."""
 
-    def __init__(self, stage: Stage, branch: Branch, *, tables: Mapping[str, pa.Table]) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        branch: Branch,
+        *,
+        tables: Mapping[str, pa.Table],
+        operator: PlacedOperator | None,
+    ) -> None:
+        self._operator, self._place = operator, stage.branches.index(branch)
         queries = row_queries(stage, branch)
         self._main, self._diverted, self._taken = queries.main, queries.diverted, queries.taken
         self._lookups = tuple(lookup.table.name for lookup in branch.lookups)
@@ -77,7 +89,11 @@ class SparkRows:
         return sum(frame.count or 0 for frame in rows)
 
     def crossing(self, rows: Sequence[Frame], bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
-        """What the kernel gets of the rows."""
+        """What the kernel gets of the rows; nothing passes here if the kernel is elsewhere."""
+        if self._operator is not None and self._operator.is_away:
+            frames = self._frames(self._main, rows, _constants(bounds, now_us))
+            self._operator.bring(self._place, list(frames))
+            return []
         if not self._careful:
             made = [self._judged(it, bounds) for it in self._run(self._main, rows, _ANY_TIME)]
             judged = [batch for batch in made if batch is not None]
@@ -95,15 +111,21 @@ class SparkRows:
     def _run(
         self, relation: Relation, rows: Sequence[Frame], values: Mapping[str, int]
     ) -> list[pa.RecordBatch]:
-        text = render_relation(relation, Engine.SPARK, values)
         made: list[pa.RecordBatch] = []
+        for frame in self._frames(relation, rows, values):
+            made += frame.toArrow().combine_chunks().to_batches()
+        return made
+
+    def _frames(
+        self, relation: Relation, rows: Sequence[Frame], values: Mapping[str, int]
+    ) -> Iterator["DataFrame"]:
+        text = render_relation(relation, Engine.SPARK, values)
         for frame in rows:
             session = frame.data.sparkSession
             prepare(session)
             self._name_tables(session)
-            name_frame(frame.data, BATCH)
-            made += session.sql(text).toArrow().combine_chunks().to_batches()
-        return made
+            name_frame(_in_tasks(frame), BATCH)
+            yield session.sql(text)
 
     def _name_tables(self, session: "SparkSession") -> None:
         """Once per session and edition; a setting of the session remembers it."""
@@ -132,6 +154,12 @@ class SparkRows:
             return batch
         made = array_of(np.where(late, -_LATE, panes), None, pa.int64())
         return batch.set_column(batch.schema.get_field_index(PANE), PANE, made)
+
+
+def _in_tasks(frame: Frame) -> "DataFrame":
+    """The rows, spread as far as it is worth it."""
+    few = frame.count is not None and frame.count <= _FEW_ROWS
+    return frame.data.coalesce(1) if few else frame.data
 
 
 def _tells_afterwards(stage: Stage, branch: Branch) -> bool:

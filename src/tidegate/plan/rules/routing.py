@@ -18,6 +18,8 @@ def choose_routing(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
 
 
 def _choose(stage: Stage) -> tuple[Routing, str]:
+    if stage.dedup is not None:
+        return Routing.ROWS, "duplicates are told apart row by row"
     match stage.kind, stage.window:
         case StageKind.STATELESS, _:
             return Routing.ROWS, "rows are passed on as they come, without state"

@@ -3,7 +3,7 @@
 -- datafusion, branch 0, main
 SELECT
   CASE
-    WHEN (((("$ts" >= :open_from_us) AND ("$ts" <= :latest_us)) AND "$keep") AND ("$failed_values" = 0)) THEN 0
+    WHEN (((("$ts" >= :open_from_us) AND "$t0") AND "$keep") AND ("$failed_values" = 0)) THEN 0
     WHEN ("$keep" IS DISTINCT FROM TRUE) THEN 1
     WHEN ("$ts" IS NULL) THEN 6
     WHEN (("$ts" < (-62135596800000000)) OR ("$ts" > 253402300799999999)) THEN 12
@@ -12,35 +12,46 @@ SELECT
     ELSE "$failed_values"
   END AS "$code",
   "$ts",
+  "$t0" AS "$moves",
   "$x1",
   "$x2",
   "$x0" AS "$p0"
 FROM (
   SELECT
-    CAST("ts" AS BIGINT) AS "$ts",
-    (NOT ("ok" IS NULL)) AS "$keep",
-    CASE WHEN ((("$t0" IS NULL) AND (NOT ("qty" IS NULL))) AND (NOT ("$t1" IS NULL))) THEN 11 ELSE 0 END AS "$failed_values",
-    "price" AS "$x0",
-    "symbol" AS "$x1",
-    "$t0" AS "$x2"
+    "$failed_values",
+    "$keep",
+    "$ts",
+    "$x0",
+    "$x1",
+    "$x2",
+    ("$ts" <= :latest_us) AS "$t0"
   FROM (
     SELECT
-      "$t1",
-      "ok",
-      "price",
-      "qty",
-      "symbol",
-      "ts",
-      CASE WHEN "$t1" = -1 THEN 0 - NULLIF("qty", (-9223372036854775807 - 1)) ELSE "qty" / NULLIF(NULLIF("$t1", 0), -1) END AS "$t0"
+      CAST("ts" AS BIGINT) AS "$ts",
+      (NOT ("ok" IS NULL)) AS "$keep",
+      CASE WHEN ((("$t0" IS NULL) AND (NOT ("qty" IS NULL))) AND (NOT ("$t1" IS NULL))) THEN 11 ELSE 0 END AS "$failed_values",
+      "price" AS "$x0",
+      "symbol" AS "$x1",
+      "$t0" AS "$x2"
     FROM (
       SELECT
+        "$t1",
         "ok",
         "price",
         "qty",
         "symbol",
         "ts",
-        CAST("small" AS BIGINT) AS "$t1"
-      FROM "$batch" AS q
+        CASE WHEN "$t1" = -1 THEN 0 - NULLIF("qty", (-9223372036854775807 - 1)) ELSE "qty" / NULLIF(NULLIF("$t1", 0), -1) END AS "$t0"
+      FROM (
+        SELECT
+          "ok",
+          "price",
+          "qty",
+          "symbol",
+          "ts",
+          CAST("small" AS BIGINT) AS "$t1"
+        FROM "$batch" AS q
+      ) AS q
     ) AS q
   ) AS q
 ) AS q
@@ -125,7 +136,7 @@ WHERE ("$code" > 1)
 -- spark, branch 0, main
 SELECT
   CASE
-    WHEN ((((`$ts` >= :open_from_us) AND (`$ts` <= :latest_us)) AND `$keep`) AND (`$failed_values` = 0L)) THEN 0L
+    WHEN ((((`$ts` >= :open_from_us) AND `$t0`) AND `$keep`) AND (`$failed_values` = 0L)) THEN 0L
     WHEN (NOT (`$keep` <=> TRUE)) THEN 1L
     WHEN (`$ts` IS NULL) THEN 6L
     WHEN ((`$ts` < (-62135596800000000L)) OR (`$ts` > 253402300799999999L)) THEN 12L
@@ -134,35 +145,46 @@ SELECT
     ELSE `$failed_values`
   END AS `$code`,
   `$ts`,
+  `$t0` AS `$moves`,
   `$x1`,
   `$x2`,
   `$x0` AS `$p0`
 FROM (
   SELECT
-    unix_micros(`ts`) AS `$ts`,
-    (NOT (`ok` IS NULL)) AS `$keep`,
-    CASE WHEN (((`$t0` IS NULL) AND (NOT (`qty` IS NULL))) AND (NOT (`$t1` IS NULL))) THEN 11L ELSE 0L END AS `$failed_values`,
-    `price` AS `$x0`,
-    `symbol` AS `$x1`,
-    `$t0` AS `$x2`
+    `$failed_values`,
+    `$keep`,
+    `$ts`,
+    `$x0`,
+    `$x1`,
+    `$x2`,
+    (`$ts` <= :latest_us) AS `$t0`
   FROM (
     SELECT
-      `$t1`,
-      `ok`,
-      `price`,
-      `qty`,
-      `symbol`,
-      `ts`,
-      CASE WHEN `$t1` = -1 THEN try_subtract(0L, `qty`) ELSE `qty` DIV NULLIF(NULLIF(`$t1`, 0L), -1L) END AS `$t0`
+      unix_micros(`ts`) AS `$ts`,
+      (NOT (`ok` IS NULL)) AS `$keep`,
+      CASE WHEN (((`$t0` IS NULL) AND (NOT (`qty` IS NULL))) AND (NOT (`$t1` IS NULL))) THEN 11L ELSE 0L END AS `$failed_values`,
+      `price` AS `$x0`,
+      `symbol` AS `$x1`,
+      `$t0` AS `$x2`
     FROM (
       SELECT
+        `$t1`,
         `ok`,
         `price`,
         `qty`,
         `symbol`,
         `ts`,
-        CAST(`small` AS BIGINT) AS `$t1`
-      FROM `$batch` AS q
+        CASE WHEN `$t1` = -1 THEN try_subtract(0L, `qty`) ELSE `qty` DIV NULLIF(NULLIF(`$t1`, 0L), -1L) END AS `$t0`
+      FROM (
+        SELECT
+          `ok`,
+          `price`,
+          `qty`,
+          `symbol`,
+          `ts`,
+          CAST(`small` AS BIGINT) AS `$t1`
+        FROM `$batch` AS q
+      ) AS q
     ) AS q
   ) AS q
 ) AS q

@@ -1,0 +1,238 @@
+"""A shard's part of an epoch, in a Spark task: take up its state, run the kernel, write what came, send what it made.
+
+In: the partials of a shard's groups, and a `Turn`, the same for all shards. Out: one parcel. Decided here: how a task
+comes by its state. A Python worker keeps the operators of shards that it has had, but Spark gives a shard to any
+worker; so an operator is taken up where the worker left it, or from files, and the turns that it has missed are
+replayed from the files of these turns. Whether a kept operator may be trusted is told by the file of its last turn: a
+task that ran twice has two of them, and only one was adopted.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidegate.engines.embedded.executor import EmbeddedExecutor
+from tidegate.engines.embedded.queries import Workers
+from tidegate.engines.operators import operator_spec
+from tidegate.engines.spark.parcels import Parcel, attempt_facts, row_of, sent
+from tidegate.engines.stage import logged_parts, step_of
+from tidegate.kernel.operator import Operator
+from tidegate.kernel.row_operator import RowOperator
+from tidegate.kernel.steps import Seen, State, Step
+from tidegate.plan.physical import Stage
+from tidegate.state import Attempt, Entry, ShardFiles
+
+INPUT, SHARD = "$input", "$shard"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What does not change: the stage, where its files are, and how its shards are numbered in them.
+
+    `token` is new with every run: workers outlive it.
+    """
+
+    token: str
+    stage: Stage
+    plan_id: str
+    files: ShardFiles
+    first_shard: int
+    since_us: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """An epoch's step without its rows."""
+
+    number: int
+    facts: Mapping[str, Any]
+    now_us: int
+    seen: tuple[Seen, ...]
+
+    def step(self, parts: Mapping[str, pa.Table]) -> Step:
+        step = step_of(parts, self.facts, inputs=len(self.seen), now_us=self.now_us)
+        inputs = [replace(one, seen=seen) for one, seen in zip(step.inputs, self.seen, strict=True)]
+        return replace(step, inputs=inputs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """A turn that is over, with what shards had written of it."""
+
+    turn: Turn
+    entries: Mapping[int, Entry]
+    attempts: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """All state after a turn."""
+
+    number: int
+    facts: Mapping[str, Any]
+    entries: Mapping[int, Entry]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """How a shard comes to be what it is."""
+
+    base: Base
+    past: tuple[Past, ...]
+
+    @property
+    def number(self) -> int:
+        return self.past[-1].turn.number if self.past else self.base.number
+
+    def attempt(self, number: int, shard: int) -> str | None:
+        """The file of a shard's turn; None if it wrote none."""
+        return next((it.attempts.get(shard) for it in self.past if it.turn.number == number), None)
+
+
+@dataclass(slots=True)
+class _Held:
+    """An operator after a turn. `attempt`: the file that it wrote then."""
+
+    operator: Operator | RowOperator
+    clock: list[int]
+    number: int
+    attempt: str | None
+
+
+_held: dict[tuple[str, str, int], _Held] = {}
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def turn_task(
+    shape: Shape, history: History, turn: Turn, columns: Sequence[Sequence[str]]
+) -> Callable[[Batches], Batches]:
+    """What each task of a turn does. `columns` are those of each input's partials."""
+
+    def task(batches: Batches) -> Batches:
+        shard = _partition()
+        key = (shape.token, shape.stage.name, shard)
+        parts = _parts(batches, columns)
+        held = _taken_up(shape, history, shard)
+        _held.pop(key, None)  # if the step fails, nobody knows what the operator holds
+        held.clock[0] = turn.now_us
+        step = turn.step(parts)
+        outcome = held.operator.step(step)
+        attempt = _written(shape, shard, logged_parts(step))
+        _held[key] = replace(
+            held, number=turn.number, attempt=None if attempt is None else attempt.file
+        )
+        yield sent(
+            Parcel(
+                shard=shard,
+                outcome=outcome,
+                attempt=attempt,
+                bytes=held.operator.bytes,
+                windows=held.operator.open_windows,
+            )
+        )
+
+    return task
+
+
+def snapshot_task(shape: Shape, history: History) -> Callable[[Batches], Batches]:
+    """Each task writes all that its shard holds."""
+
+    def task(_batches: Batches) -> Batches:
+        shard = _partition()
+        state = _taken_up(shape, history, shard).operator.snapshot()
+        parts = {name: pa.Table.from_batches([batch]) for name, batch in state.parts.items()}
+        attempt = _written(shape, shard, parts, always=True)
+        yield row_of(shard, {"attempt": attempt_facts(attempt)}, {})
+
+    return task
+
+
+def _partition() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return context.partitionId()
+
+
+def _parts(batches: Batches, columns: Sequence[Sequence[str]]) -> dict[str, pa.Table]:
+    """Partials by input, as they are logged, each in one piece."""
+    there = [batch for batch in batches if INPUT in batch.schema.names]  # others made the task run
+    if not there:
+        return {}
+    rows = pa.Table.from_batches(there).combine_chunks()
+    found = {}
+    for place in pc.unique(rows.column(INPUT)).to_pylist():
+        own = rows if len(columns) == 1 else rows.filter(pc.equal(rows.column(INPUT), place))
+        found[f"{place}.rows"] = own.select(list(columns[place])).combine_chunks()
+    return found
+
+
+def _written(
+    shape: Shape, shard: int, parts: Mapping[str, pa.Table], *, always: bool = False
+) -> Attempt | None:
+    if not parts and not always:
+        return None
+    named = {f"{shape.stage.name}/{name}": table for name, table in parts.items()}
+    return shape.files.attempt(shape.first_shard + shard, named)
+
+
+def _taken_up(shape: Shape, history: History, shard: int) -> _Held:
+    """The operator of a shard as it is before the turn."""
+    held = _held.get((shape.token, shape.stage.name, shard))
+    if held is None or not _is_of(history, held, shard):
+        held = _restored(shape, history.base, shard)
+    for past in history.past:
+        if past.turn.number > held.number:
+            held.clock[0] = past.turn.now_us
+            entry = past.entries.get(shard)
+            parts = {} if entry is None else _read(shape, entry)
+            held.operator.step(past.turn.step(parts), replayed=True)
+            held.number, held.attempt = past.turn.number, past.attempts.get(shard)
+    return held
+
+
+def _is_of(history: History, held: _Held, shard: int) -> bool:
+    if held.number > history.number or held.number < history.base.number:
+        return False
+    return held.number == history.base.number or held.attempt == history.attempt(held.number, shard)
+
+
+def _restored(shape: Shape, base: Base, shard: int) -> _Held:
+    clock = [shape.since_us]
+    project = EmbeddedExecutor(_workers()).projection(shape.stage, lambda: clock[0])
+    spec = operator_spec(shape.stage, shape.plan_id)
+    operator = spec.build(project, since_us=shape.since_us)
+    nothing = operator.snapshot().parts
+    entry = base.entries.get(shard)
+    found = {} if entry is None else _read(shape, entry)
+    parts = {
+        name: _batch(found[name], like) if name in found else like for name, like in nothing.items()
+    }
+    operator.restore(State(base.facts, parts))
+    return _Held(operator, clock, base.number, None)
+
+
+def _read(shape: Shape, entry: Entry) -> dict[str, pa.Table]:
+    prefix = f"{shape.stage.name}/"
+    parts = shape.files.read(entry)
+    return {name.removeprefix(prefix): table for name, table in parts.items()}
+
+
+def _batch(table: pa.Table, like: pa.RecordBatch) -> pa.RecordBatch:
+    found = table.combine_chunks().to_batches()
+    return found[0] if found else like
+
+
+_one: list[Workers] = []
+
+
+def _workers() -> Workers:
+    """One core: Spark keeps the others busy."""
+    if not _one:
+        _one.append(Workers(1))
+    return _one[0]
