@@ -94,8 +94,10 @@ class Collected:
         )
 
 
-def program(spark: SparkSession, arriving: Arriving, sink: Callable[..., object]) -> Attached:
-    made = attach(spark)
+def program(
+    spark: SparkSession, arriving: Arriving, sink: Callable[..., object], state: str = "auto"
+) -> Attached:
+    made = attach(spark, config={"spark": {"state": state, "shards": 2}})
     made.register("ev", arriving.frame(spark), event_time="at", watermark_lag="1 second")
     made.sql(PER_KEY)
     return made.foreach_batch("per_key", sink)
@@ -145,16 +147,17 @@ def test_a_stream_goes_in_and_comes_out(
     assert (tmp_path / "state" / ".spark" / "frame=ev" / "offsets").is_dir()
 
 
+@pytest.mark.parametrize("state", ["driver", "executors"])
 def test_a_run_goes_on_where_the_last_one_was_stopped(
-    spark: SparkSession, arriving: Arriving, tmp_path: Path
+    state: str, spark: SparkSession, arriving: Arriving, tmp_path: Path
 ) -> None:
     sink = Collected()
     for event in EVENTS:
         arriving.put(event)
-        run = program(spark, arriving, sink).start(checkpoint=tmp_path / "state")
+        run = program(spark, arriving, sink, state).start(checkpoint=tmp_path / "state")
         run.processAllAvailable()
         run.stop()
-    run = program(spark, arriving, sink).start(
+    run = program(spark, arriving, sink, state).start(
         checkpoint=tmp_path / "state", trigger="availableNow"
     )
     assert sink.rows != EXPECTED
