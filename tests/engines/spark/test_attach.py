@@ -262,6 +262,69 @@ def test_checkpoints_that_do_not_belong_together(
     assert again.rows == [*EXPECTED[:2], ("b", 0, 2)]
 
 
+def test_a_new_checkpoint_beside_an_old_one_of_sparks(
+    spark: SparkSession, arriving: Arriving, tmp_path: Path
+) -> None:
+    """Spark would go on behind rows that we have never seen."""
+    sink = Collected()
+    arriving.put(*EVENTS[:3])
+    run = program(spark, arriving, sink).start(checkpoint=tmp_path / "one")
+    run.processAllAvailable()
+    run.stop()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "one" / ".spark").rename(tmp_path / "other" / ".spark")
+    arriving.put(*EVENTS[3:])
+    run = program(spark, arriving, sink).start(checkpoint=tmp_path / "other")
+    told = refused(errors.spark_checkpoint_differs, lambda: run.awaitTermination(60))
+    assert "Spark's batch 1 is the first one that comes" in told.message
+
+
+def test_a_function_may_stop_the_run(
+    spark: SparkSession, arriving: Arriving, tmp_path: Path
+) -> None:
+    runs: list[Run] = []
+    sink = Collected()
+
+    def write(rows: DataFrame, epoch: int) -> None:
+        sink(rows, epoch)
+        runs[0].stop()
+
+    for event in EVENTS:
+        arriving.put(event)
+    made = program(spark, arriving, write)
+    arriving.place.rename(tmp_path / "hidden")
+    arriving.place.mkdir()
+    runs.append(made.start(checkpoint=tmp_path / "state"))
+    for file in sorted((tmp_path / "hidden").iterdir()):
+        file.rename(arriving.place / file.name)
+    ended(runs[0])
+    assert sink.rows == [EXPECTED[0], EXPECTED[3]]
+    ended(
+        program(spark, arriving, sink).start(checkpoint=tmp_path / "state", trigger="availableNow")
+    )
+    assert sink.rows == EXPECTED
+
+
+def test_a_frame_beside_a_source_of_ours(
+    spark: SparkSession, arriving: Arriving, tmp_path: Path
+) -> None:
+    ours, sink = Arriving(tmp_path / "ours"), Collected()
+    ours.put(*EVENTS[:2])
+    arriving.put(*EVENTS[2:])
+    made = attach(spark).register("ev", arriving.frame(spark), event_time="at")
+    made.sql(f"""
+        CREATE SOURCE own (k VARCHAR, v BIGINT, at TIMESTAMP, WATERMARK FOR at AS at)
+        WITH (connector = 'file', path = '{ours.place}');
+        CREATE STREAM per_key AS SELECT k, window_start, SUM(v) AS s
+        FROM (SELECT * FROM ev UNION ALL SELECT * FROM own) GROUP BY k, TUMBLE(at, INTERVAL '10' SECOND)""")
+    run = ended(
+        made.write("per_key", sink).start(checkpoint=tmp_path / "state", trigger="availableNow")
+    )
+    assert sink.rows == EXPECTED
+    read = {name: one["read"] for name, one in run.metrics()["sources"].items()}
+    assert read == {"ev": 3, "own": 2}
+
+
 def test_late_rows_are_told_and_counted(
     spark: SparkSession, arriving: Arriving, tmp_path: Path
 ) -> None:
