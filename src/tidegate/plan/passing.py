@@ -16,7 +16,7 @@ from tidegate.plan.aggregates import UserAggregates, find_aggregate
 from tidegate.plan.lineage import through
 from tidegate.plan.logical import Emission, Having, Logical, Project, TopN
 from tidegate.plan.over import has_over
-from tidegate.plan.ranking import Ranking, ranked, reads_rank, upper_bound
+from tidegate.plan.ranking import Ranking, ranked, reads_rank, refuse_computed_rank, upper_bound
 from tidegate.plan.surroundings import Surroundings
 from tidegate.sql.functions.catalogue import find_function
 from tidegate.sql.query import table_key
@@ -85,6 +85,7 @@ def pass_on(
         keys = tuple(replace(key, expr=through(projection.columns, key.expr)) for key in order)
         rest = TopN(input=rest, order=keys, limit=limit)
     made = tuple(Named(named.name, through(projection.columns, named.expr)) for named in columns)
+    refuse_computed_rank((named.expr for named in made), at)
     return replace(inner, input=Project(input=rest, columns=made))
 
 
