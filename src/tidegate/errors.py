@@ -112,6 +112,12 @@ class RunRefused(TidegateError):
     """A running query is asked for something that it cannot do."""
 
 
+def told(*, code: str, message: str, hint: str) -> TidegateError:
+    """An error that another process has put into words."""
+    kind = CATALOGUE[code]
+    return kind.error(kind, message, hint=hint)
+
+
 def _restore(
     error: type[TidegateError], code: str, message: str, hint: str, location: Location | None
 ) -> TidegateError:

@@ -7,7 +7,7 @@ from tests.oracle.arrivals import Arrival, Fed, Inputs, Reader
 from tests.oracle.dedup import Seen
 from tests.oracle.emission import Emitter, Output
 from tests.oracle.evaluate import evaluate
-from tests.oracle.keepers import Aligned, Keeper, Quotas, Refused, Sessions, Unwindowed
+from tests.oracle.keepers import Aligned, Joining, Keeper, Quotas, Refused, Sessions, Unwindowed
 from tests.oracle.members import NO_WINDOW, Member, Result, Window, member_of
 from tests.oracle.passing import Completer, Conditions, Counts, Triggers
 from tests.oracle.shape import Shape
@@ -235,6 +235,8 @@ def keeper_of(shape: Shape, options: Options, *, processing: bool) -> Keeper | C
     )
     if shape.over is not None:
         return Triggers(shape, processing)
+    if shape.joined is not None:
+        return Joining(quotas=quotas, windowed=None, joined=shape.joined)
     if shape.windowed is None:
         return None if shape.grouped is None else Unwindowed(quotas=quotas)
     match shape.windowed.window:

@@ -16,11 +16,12 @@ from tidegate.engines.stage_parts import (
     row_columns_of,
 )
 from tidegate.kernel.finishing import OutputSpec
+from tidegate.kernel.joining import JoinShape
 from tidegate.kernel.operator import OperatedWindow, OperatorSpec
 from tidegate.kernel.row_operator import RowWindowSpec
 from tidegate.kernel.rows import RowShape
 from tidegate.model.windows import Conditional, Counting, Session, Sliding
-from tidegate.plan.physical import Routing, Stage, StageKind
+from tidegate.plan.physical import SIDE, Routing, Stage, StageKind
 from tidegate.plan.row_inputs import has_inputs
 from tidegate.plan.rules.panes import widest_panes
 
@@ -81,5 +82,20 @@ def _output(stage: Stage, plan_id: str, *, whole_rows: bool) -> OutputSpec:
     return replace(
         output_of(stage, plan_id),
         rows="$p0" if whole_rows else None,
+        join=_join_shape(stage),
         per_group=isinstance(stage.window, Session),
+    )
+
+
+def _join_shape(stage: Stage) -> JoinShape | None:
+    join = stage.join
+    if join is None:
+        return None
+    return JoinShape(
+        side=SIDE.name,
+        left=join.left,
+        right=join.right,
+        keys=tuple(key.name for key in stage.keys),
+        keeps_left=join.keeps_left,
+        keeps_right=join.keeps_right,
     )

@@ -21,8 +21,10 @@ def keys_of(stage: Stage) -> tuple[Field, ...]:
 
 
 def row_columns_of(stage: Stage) -> tuple[Field, ...]:
-    """The columns of a row that are more than what duplicates are told apart by."""
+    """The columns of a row that are more than what duplicates, or the groups of a join, are told apart by."""
     keys = stage.dedup.keys if stage.dedup is not None else ()
+    if stage.join is not None:
+        keys = (*keys, *keys_of(stage))
     columns = (field_of(named) for named in stage.branches[0].columns)
     return tuple(column for column in columns if column not in keys)
 

@@ -31,7 +31,7 @@ from tidegate.kernel.user import accumulated
 from tidegate.model.expressions import Field
 from tidegate.model.grid import open_from_us
 from tidegate.model.partials import PartialSpec
-from tidegate.model.policies import Emit, StreamKind
+from tidegate.model.policies import Emit, EmitMode, StreamKind
 from tidegate.model.time import MIN_EVENT_TIME_US
 from tidegate.model.windows import Cumulating, Hopping, Inherited, Session, Tumbling
 
@@ -230,6 +230,14 @@ class Operator:
     @property
     def watermark_us(self) -> int:
         return self.course.watermark.at_us
+
+    @property
+    def next_end_us(self) -> int:
+        """When the first window ends that has not been emitted as ended."""
+        after_us = self.course.emitted_us
+        if self.spec.emit.mode is not EmitMode.AFTER_WATERMARK:
+            after_us = horizon_us(after_us, self.spec.lateness_us)
+        return self._store.next_end_us(after_us)
 
     @property
     def open_windows(self) -> int:

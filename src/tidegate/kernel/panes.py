@@ -75,6 +75,11 @@ class PaneStore:
             if not self._is_away(span)
         }
 
+    def next_end_us(self, after_us: int) -> int:
+        """When the first window ends that ends later than that."""
+        ends = (self.grid.end_us(span) for span in self.spans())
+        return min((end for end in ends if end > after_us), default=FOREVER_US + 1)
+
     def partials(self) -> pa.RecordBatch:
         """Everything, as it could arrive."""
         batches = [

@@ -311,6 +311,11 @@ class SessionStore:
         """Whether a session ends by then; those that ended before are gone."""
         return self._earliest_us <= upto_us
 
+    def next_end_us(self, after_us: int) -> int:
+        """When the first session ends that ends later than that."""
+        ends = self._ends_us(self._ending(after_us=after_us, upto_us=FOREVER_US))
+        return int(ends.min(initial=FOREVER_US + 1))
+
     def nothing(self) -> pa.RecordBatch:
         return self._contents(np.zeros(0, np.int64))
 
