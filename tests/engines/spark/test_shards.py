@@ -7,11 +7,10 @@ quarter, so that sums do not depend on their order.
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from errno import ENOSPC, EROFS
-from functools import cache
 from os import strerror
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from tidegate.engines.stage import Made, WindowStage
 from tidegate.engines.values import rows_of
 from tidegate.errors import StateRefused
 from tidegate.model.options import OptionValue
+from tidegate.plan.catalog import SourceDef
 from tidegate.plan.script import Program
 from tidegate.plan.settings import Settings
 from tidegate.state import Identity, Log, MemoryLog, open_log
@@ -42,7 +42,7 @@ from tidegate.state.parts import Sink
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough]
 
-FILES = 5
+FILES = 3
 SQL = """
 CREATE SOURCE ev (k BIGINT, name VARCHAR, v BIGINT, d DOUBLE, at TIMESTAMP,
                   WATERMARK FOR at AS at - INTERVAL '2' SECOND)
@@ -75,7 +75,9 @@ def write_rows(place: Path, *, rows: int, keys: int) -> Path:
     place.mkdir()
     for number in range(FILES):
         first, last = number * rows // FILES, (number + 1) * rows // FILES
-        table = pa.Table.from_pylist([_row(draw, n, rows=rows, keys=keys) for n in range(first, last)], SCHEMA)
+        table = pa.Table.from_pylist(
+            [_row(draw, n, rows=rows, keys=keys) for n in range(first, last)], SCHEMA
+        )
         parquet.write_table(table, place / f"{number}.parquet")
     return place
 
@@ -92,7 +94,7 @@ def _row(draw: random.Random, number: int, *, rows: int, keys: int) -> dict[str,
 
 
 def told(place: Path, *, more: str = "", **spark: OptionValue) -> Program:
-    settings = Settings(spark={"shards": 3, "driver_state": 1, **spark})
+    settings = Settings(spark={"shards": 2, "driver_state": 1, **spark})
     made = program(SQL.format(place=place, more=more), prelude="", settings=settings)
     assert made.errors == []
     return made
@@ -125,14 +127,23 @@ class Seen:
 def start(made: Program, seen: Seen, log: Log | None = None, *, local: bool = False) -> Engine:
     log = log or MemoryLog(Identity(plans={}))
     build = local_build if local else spark_build
-    return build(inputs=inputs(made, 1))(made, seen.surroundings(log))  # a file is an epoch
+    return build(inputs=inputs(made, rows_of_a_file(made)))(made, seen.surroundings(log))
+
+
+def rows_of_a_file(made: Program) -> int:
+    """So that a file is an epoch on either engine."""
+    source = made.catalog.find("ev")
+    assert isinstance(source, SourceDef)
+    return int(parquet.read_metadata(Path(str(source.options["path"]), "0.parquet")).num_rows)
 
 
 def log_in(place: Any) -> Log:
     return open_log(place, identity=Identity(plans={}))
 
 
-def run(made: Program, log: Log | None = None, *, local: bool = False) -> tuple[Seen, dict[str, Any]]:
+def run(
+    made: Program, log: Log | None = None, *, local: bool = False
+) -> tuple[Seen, dict[str, Any]]:
     seen = Seen.nothing()
     engine = start(made, seen, log, local=local)
     drain(engine)
