@@ -16,9 +16,8 @@ help: ## this list
 setup: ## create or refresh .venv (and a Java in it, if the machine has none)
 	@$(PYTHON) tools/devenv.py
 
-demo: setup ## explain an example, and run it
-	$(PY) -m tidegate explain examples/vwap.sql --stream vwap --logical
-	$(PY) -m tidegate run examples/vwap.sql -o table
+demo: setup ## watch a pipeline at work on Spark: files land, windows close, late rows are set aside
+	@$(PY) -m tidegate demo
 
 lint: setup
 	@$(PY) -m ruff format --check .

@@ -99,11 +99,11 @@ def write(path: Path, rows: pa.Table, number: int) -> None:
 # Ours
 
 
-def ours(sql: str, place: Path, *, batch_rows: int) -> float:
-    """Seconds from a planned program to the last row that the end of input emits."""
+def ours(sql: str, place: Path, *, batch_rows: int, state: str = "driver") -> float:
+    """Seconds from a planned program to the last row that the end of input emits. `state`: where it is."""
     with tempfile.TemporaryDirectory(dir=scratch()) as checkpoint:
         begun = perf_counter()
-        running = engine(sql, place, batch_rows=batch_rows, checkpoint=checkpoint)
+        running = engine(sql, place, batch_rows=batch_rows, checkpoint=checkpoint, state=state)
         running.drive(lambda: False, lambda: None)
         running.end()
         took = perf_counter() - begun
@@ -111,10 +111,13 @@ def ours(sql: str, place: Path, *, batch_rows: int) -> float:
     return took
 
 
-def engine(sql: str, place: Path, *, batch_rows: int, checkpoint: str) -> Engine:
+def engine(
+    sql: str, place: Path, *, batch_rows: int, checkpoint: str, state: str = "driver"
+) -> Engine:
     """An engine over the files, that keeps its state on disk and hands its rows to a listener."""
     spark()
-    program = plan_script(parse_script(SourceText(_SOURCE.format(path=place) + sql)), Settings())
+    settings = Settings(spark={"state": state, "shards": _PARTITIONS})
+    program = plan_script(parse_script(SourceText(_SOURCE.format(path=place) + sql)), settings)
     assert not program.errors, program.errors
     emitted: list[int] = []
 

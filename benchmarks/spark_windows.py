@@ -35,13 +35,20 @@ def _sessions() -> list[object]:
 
 
 def _compare(
-    scale: Scale, sql: str, shape: Shape, *, batch: int = _BATCH, per_second: float = _PER_SECOND
+    scale: Scale,
+    sql: str,
+    shape: Shape,
+    *,
+    batch: int = _BATCH,
+    per_second: float = _PER_SECOND,
+    keys: int = _KEYS,
+    state: str = "driver",
 ) -> Measured:
     rows = scale.of(ROWS)
-    place = files(rows=rows, keys=_KEYS, per_second=per_second)
+    place = files(rows=rows, keys=keys, per_second=per_second)
     found = in_turn(
         {
-            "ours": lambda: ours(sql, place, batch_rows=batch),
+            "ours": lambda: ours(sql, place, batch_rows=batch, state=state),
             "theirs": lambda: native(shape, place, files_per_batch=-(-batch // FILE_ROWS)),
         },
         min(scale.repeats, _MOST_REPEATS),
@@ -79,6 +86,15 @@ CASES = (
         target=Target(Bound.AT_LEAST_TIMES, 2, 5),
         measure=lambda scale: _compare(
             scale, _SESSION, five(_sessions), per_second=_SESSIONS_PER_SECOND
+        ),
+    ),
+    Case(
+        name="spark_million_keys",
+        about="on Spark: tumble 10 s, 1 M keys, batches of 1 M rows, state on executors",
+        unit="M rows/s",
+        target=Target(Bound.AT_LEAST_TIMES, 2, 4),
+        measure=lambda scale: _compare(
+            scale, _TUMBLE, five(_tumbling), keys=1_000_000, state="executors"
         ),
     ),
 )

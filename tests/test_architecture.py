@@ -55,5 +55,5 @@ def test_the_command_loads_no_engine_until_it_runs_something(arguments: list[str
 
 
 def test_spark_modules_import_without_loading_pyspark() -> None:
-    code = "import tidegate.engines.spark.session, tidegate.engines.spark.jvm"
+    code = "import tidegate.engines.spark.session, tidegate.engines.spark.jvm, tidegate; tidegate.spark.attach"
     assert loaded_by(code) == set()

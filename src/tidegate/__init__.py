@@ -5,10 +5,13 @@
         session.insert("trades", rows)
         session.table("out").df()
 
+In a Spark job that is there already: `tidegate.spark.attach(spark)`.
+
 Importing this package is cheap: no engine, no SQL parser and no Arrow is loaded until one is needed.
 """
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import TidegateError
@@ -22,6 +25,12 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["TidegateError", "__version__", "connect"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "spark":
+        return import_module("tidegate.spark")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def connect(  # noqa: PLR0913  # a facade: every argument has a name and a default

@@ -443,6 +443,11 @@ jvm_not_started = _config(
 bad_memory = _config(
     905, "spark.driver.memory: {text} is no amount of memory", hint="write it like 512m or 2g"
 )
+no_warmup = _config(
+    906,
+    "no class archive was made: {problem}",
+    hint="Spark starts without one, only later; XDG_CACHE_HOME says where archives are kept",
+)
 
 # TG-5nnn · state
 not_a_checkpoint = _state(
@@ -570,3 +575,63 @@ state_needs_checkpoint = _run(
     hint="give the run a place that all executors can reach: --checkpoint DIR",
 )
 cannot_run = _run(1, "{what} cannot be run yet", hint="{instead}")
+
+# TG-71nn · attached to a Spark job
+not_a_frame = _run(
+    101,
+    "{name} cannot be registered: {problem}",
+    hint="register a DataFrame of the session that was attached: register('trades', df)",
+)
+frame_column = _run(
+    102,
+    "frame {frame}: column {column} is {type}, which Tidegate SQL does not have",
+    hint="leave it out or turn it into something else first: df.drop('{column}')",
+)
+frame_columns = _run(103, "frame {frame}: {problem}", hint="rename one: df.withColumnRenamed(…)")
+frame_time = _run(
+    104,
+    "frame {frame}: event_time = {column}: {problem}",
+    hint="it is the name of a TIMESTAMP column; make one first: df.withColumn('ts', …)",
+)
+run_is_active = _run(
+    105, "a run of this program is active", hint="stop() it first, or attach to the session again"
+)
+bad_trigger = _run(
+    106,
+    "there is no trigger {trigger} here",
+    hint="give 'availableNow', a time between batches such as '5 seconds', or nothing",
+)
+no_spark_connect = _run(
+    107,
+    "{what} does not work over Spark Connect",
+    hint="run it where the driver is: in a session of spark-submit, pyspark or SparkSession.builder.master(…)",
+)
+spark_checkpoint_differs = _run(
+    108,
+    "frame {frame}: {problem}",
+    hint="Spark's checkpoint and Tidegate's belong together: bring both back from one copy, or start with "
+    "reset_state=True",
+)
+frame_failed = _run(109, "frame {frame} failed: {problem}", hint="{where}")
+nothing_to_run = _run(
+    110,
+    "no stream reads a streaming DataFrame",
+    hint="register one, then sql('CREATE STREAM … FROM …'); static ones go through batch()",
+)
+frame_stopped = _run(
+    111,
+    "the query that reads frame {frame} was stopped by somebody else",
+    hint="stop the run by its own handle: start() gave it",
+)
+executors_lack = _run(
+    112,
+    "executors cannot run Tidegate: {what}",
+    hint="give them what the driver has: pack it with venv-pack and submit with --archives env.tar.gz#env and "
+    "spark.pyspark.python=env/bin/python; where only tidegate is missing, --py-files with its wheel does; a program "
+    "without sources of its own needs nothing there with state = 'driver' in [spark]",
+)
+no_result = _run(
+    113,
+    "the statements define no stream whose rows could be returned",
+    hint="end them with a SELECT",
+)

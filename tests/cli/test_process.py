@@ -18,7 +18,7 @@ from tidegate.cli.main import root
 
 pytestmark = pytest.mark.thorough
 
-COMMANDS = ("run", "check", "explain", "functions", "test", "state")
+COMMANDS = ("demo", "run", "check", "explain", "functions", "test", "warmup", "state")
 TIDEGATE = [sys.executable, "-m", "tidegate"]
 ESCAPE = "\x1b["
 PIPELINE = """\
@@ -204,10 +204,22 @@ def test_every_command_has_examples() -> None:
     assert all(len(examples(command)) >= 2 for command in COMMANDS)
 
 
+def marks(example: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.spark, pytest.mark.slow] if example.startswith("tidegate warmup") else []
+
+
 @pytest.mark.parametrize(
-    "example", [example for command in COMMANDS for example in examples(command)]
+    "example",
+    [
+        pytest.param(example, marks=marks(example))
+        for command in COMMANDS
+        for example in examples(command)
+    ],
 )
-def test_the_examples_of_help_work(tidegate: Tidegate, example: str) -> None:
+def test_the_examples_of_help_work(
+    tidegate: Tidegate, example: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEGATE_ENGINE", "local")
     sql = (ROOT / "examples/vwap.sql").read_text()
     Path("pipelines").mkdir()
     shutil.copytree(ROOT / "tests/scenarios/windows", "scenarios")

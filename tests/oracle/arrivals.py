@@ -23,6 +23,7 @@ from tidegate.plan.logical import (
     StreamRef,
     TableJoin,
     UnionAll,
+    WindowJoin,
 )
 
 FILTERED = "filtered"
@@ -85,14 +86,23 @@ class Reader:
             case Filter(input=input, predicate=predicate):
                 for row in self._read(input, inputs):
                     yield row if row.fate else _filtered(row, holds, predicate)
-            case TableJoin():
-                yield from self._joined(node, inputs)
-            case UnionAll():
-                yield from self._united(node, inputs)
             case EventTime(input=input):
                 clock = self.clocks[id(node)]
                 for row in self._read(input, inputs):
                     yield _timed(row, node, clock, inputs.clock_us)
+            case _:
+                yield from self._read_several(node, inputs)
+
+    def _read_several(self, node: Logical, inputs: Inputs) -> Iterator[Arrival]:
+        match node:
+            case TableJoin():
+                yield from self._joined(node, inputs)
+            case WindowJoin(left=left, right=right):
+                for side, part in enumerate((left, right)):
+                    for row in self._read(part, inputs):
+                        yield replace(row, env=Row({"$side": side}, row.env))
+            case UnionAll():
+                yield from self._united(node, inputs)
             case _:
                 raise AssertionError(node)
 

@@ -13,7 +13,7 @@ from tests.oracle.members import NO_WINDOW, Member, Window, half_open
 from tests.oracle.values import Value
 from tidegate.model.policies import Reason
 from tidegate.model.windows import Cumulating, Hopping, Session, Tumbling
-from tidegate.plan.logical import Windowed
+from tidegate.plan.logical import Windowed, WindowJoin
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Aligned(Keeper):
     Rows that are late for all of them do not get here: nothing is computed of such a row.
     """
 
-    windowed: Windowed
+    windowed: Windowed | None
 
     def admit(self, batch: Sequence[Member], watermark: float) -> list[Refused]:
         refused = []
@@ -120,6 +120,7 @@ class Aligned(Keeper):
 
     def windows_of(self, member: Member) -> list[Window]:
         t = member.ts_us
+        assert self.windowed is not None
         match self.windowed.window:
             case Tumbling(size_us=size, offset_us=offset):
                 start = (t - offset) // size * size + offset
@@ -137,10 +138,25 @@ class Aligned(Keeper):
 
     def _brought(self, member: Member) -> Window:
         """The row came out of a window: its time is that window's last instant."""
+        assert self.windowed is not None
         brought = {
             meaning: evaluate(expr, member.arrival.env) for expr, meaning in self.windowed.inherited
         }
         return half_open(brought.get("window_start"), member.ts_us + 1)
+
+
+@dataclass(kw_only=True)
+class Joining(Aligned):
+    """Rows of both sides of a join, by the window that they bring along."""
+
+    joined: WindowJoin
+
+    def windows_of(self, member: Member) -> list[Window]:
+        env = member.arrival.env
+        side = env.get("$side")
+        starts = [pair for *pair, meaning in self.joined.edges if meaning == "window_start"]
+        start_us = evaluate(starts[0][side], env) if starts else None
+        return [half_open(start_us, member.ts_us + 1)]
 
 
 @dataclass(kw_only=True)

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from tests.oracle.aggregates import Input, aggregate
 from tests.oracle.arrivals import Arrival
 from tests.oracle.evaluate import Env, Row, derived, evaluate, holds
+from tests.oracle.joining import joined_rows, side_keys
 from tests.oracle.shape import Shape
 from tests.oracle.values import RowError, Value, Values, identity, ranking
 from tidegate.model.policies import Reason
@@ -78,6 +79,8 @@ def member_of(arrival: Arrival, shape: Shape, place: int) -> Member:
     if shape.grouped is not None:
         keys = tuple(evaluate(named.expr, env) for named in shape.grouped.keys)
         inputs = tuple(_input(named.call, arrival) for named in shape.grouped.aggregates)
+    if shape.joined is not None:
+        keys = side_keys(shape, shape.joined, env)
     for frame in shape.over.frames if shape.over else ():
         for named in frame.aggregates:
             _input(named.call, arrival)
@@ -128,6 +131,9 @@ def results(shape: Shape, window: Window, members: Sequence[Member]) -> list[Res
     """What the window holds: aggregated, filtered by HAVING, cut to the first rows, projected."""
     failed: list[Result] = []
     passed: list[_Candidate] = []
+    if shape.joined is not None:
+        envs = joined_rows(shape.joined, members)
+        return _chosen(shape, [_Candidate(place, (), env) for place, env in enumerate(envs)])
     for group in _groups(shape, members):
         try:
             candidate = _candidate(shape, window, group)
@@ -135,12 +141,29 @@ def results(shape: Shape, window: Window, members: Sequence[Member]) -> list[Res
                 passed.append(candidate)
         except RowError as error:
             failed.append(Result(group[0].group, group[0].keys, failed=error.reason))
+    return [*failed, *_limited(shape, passed)]
+
+
+def _chosen(shape: Shape, candidates: Iterable[_Candidate]) -> list[Result]:
+    """The same of rows that are joined."""
+    failed: list[Result] = []
+    passed: list[_Candidate] = []
+    for candidate in candidates:
+        try:
+            if all(holds(predicate, candidate.env) for predicate in shape.having):
+                passed.append(candidate)
+        except RowError as error:
+            failed.append(Result(candidate.group, failed=error.reason))
+    return [*failed, *_limited(shape, passed)]
+
+
+def _limited(shape: Shape, passed: list[_Candidate]) -> list[Result]:
     if shape.limit is not None:
         ranked = ranking(
             passed, shape.order, lambda item, place: evaluate(shape.order[place].expr, item.env)
         )
         passed = ranked[: shape.limit]
-    return [*failed, *(_projected(shape, candidate) for candidate in passed)]
+    return [_projected(shape, candidate) for candidate in passed]
 
 
 def _groups(shape: Shape, members: Iterable[Member]) -> list[list[Member]]:

@@ -9,7 +9,7 @@ from tests.oracle.keepers import Refused
 from tests.oracle.members import Member, Result, Window, over_result, results
 from tests.oracle.shape import Shape
 from tests.oracle.values import Value, identity
-from tidegate.model.policies import EmitMode, Reason
+from tidegate.model.policies import EmitMode
 from tidegate.model.windows import Conditional, Counting, Sliding
 
 
@@ -73,18 +73,19 @@ class Triggers(Completer):
         return self.lookahead_us + self.shape.emission.lateness_us
 
     def admit(self, batch: Sequence[Member], watermark: float) -> tuple[list[Fired], list[Refused]]:
-        late = [member for member in batch if member.ts_us + self.delay_us < watermark]
         fired: list[Fired] = []
         for member in sorted(batch, key=lambda member: (member.ts_us, member.place)):
-            if member in late:
-                continue
+            assert not self.is_late(member, watermark), member
             self.kept.append(member)
             if self.at_once:
                 fired.append(self._fire(member))
             else:
                 self.pending.append(member)
-        reason = Reason.ALLOWED_LATENESS_EXCEEDED
-        return fired, [Refused(member, reason, self._window(member)) for member in late]
+        return fired, []
+
+    def is_late(self, member: Member, watermark: float) -> bool:
+        """Its own trigger has passed."""
+        return member.ts_us + self.delay_us < watermark
 
     def advance(self, watermark: float) -> list[Fired]:
         due = [member for member in self.pending if watermark >= member.ts_us + self.delay_us]
@@ -95,7 +96,7 @@ class Triggers(Completer):
     def finish(self) -> list[Fired]:
         return self.advance(float("inf"))
 
-    def _window(self, member: Member) -> Window:
+    def window_of(self, member: Member) -> Window:
         t, frame = member.ts_us, self.frames[0]
         return Window(t - frame.lookback_us, t + (frame.lookahead_us or 0), t, member.place)
 
@@ -104,7 +105,7 @@ class Triggers(Completer):
         return [member for member in self.kept if start <= member.ts_us <= end]
 
     def _fire(self, trigger: Member) -> Fired:
-        window = self._window(trigger)
+        window = self.window_of(trigger)
         if self.shape.over is None:
             members = self._within(self.frames[0], trigger)
             return Fired(window, results(self.shape, window, members))

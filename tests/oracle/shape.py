@@ -13,6 +13,7 @@ from tidegate.plan.logical import (
     Project,
     TopN,
     Windowed,
+    WindowJoin,
 )
 
 
@@ -25,6 +26,7 @@ class Shape:
     windowed: Windowed | None = None
     grouped: Aggregate | None = None
     over: OverAggregate | None = None
+    joined: WindowJoin | None = None
     having: tuple[Expr, ...] = ()
     order: tuple[SortKey, ...] = ()
     limit: int | None = None
@@ -36,7 +38,7 @@ class Shape:
 
     def row_exprs(self) -> Iterator[Expr]:
         """What is computed per row of a stage that keeps whole rows, and may go wrong for a row."""
-        if self.grouped is not None:
+        if self.grouped is not None or self.joined is not None:
             return
         exprs = [named.expr for named in self.output or ()]
         for expr in (*exprs, *self.having, *(key.expr for key in self.order)):
@@ -74,9 +76,10 @@ def shape_of(emission: Emission) -> Shape:
         below = below.input
     grouped = below if isinstance(below, Aggregate) else None
     over = below if isinstance(below, OverAggregate) else None
+    joined = below if isinstance(below, WindowJoin) else None
     core = below.input if isinstance(below, (Aggregate, OverAggregate)) else below
     windowed = core if isinstance(core, Windowed) else None
-    if grouped is None and over is None and windowed is None:
+    if grouped is None and over is None and windowed is None and joined is None:
         return Shape(emission=emission, reads=node)
     return Shape(
         emission=emission,
@@ -84,6 +87,7 @@ def shape_of(emission: Emission) -> Shape:
         windowed=windowed,
         grouped=grouped,
         over=over,
+        joined=joined,
         having=tuple(reversed(having)),
         order=order,
         limit=limit,

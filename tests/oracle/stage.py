@@ -7,7 +7,7 @@ from tests.oracle.arrivals import Arrival, Fed, Inputs, Reader
 from tests.oracle.dedup import Seen
 from tests.oracle.emission import Emitter, Output
 from tests.oracle.evaluate import evaluate
-from tests.oracle.keepers import Aligned, Keeper, Quotas, Refused, Sessions, Unwindowed
+from tests.oracle.keepers import Aligned, Joining, Keeper, Quotas, Refused, Sessions, Unwindowed
 from tests.oracle.members import NO_WINDOW, Member, Result, Window, member_of
 from tests.oracle.passing import Completer, Conditions, Counts, Triggers
 from tests.oracle.shape import Shape
@@ -120,13 +120,15 @@ class Stage:
         return sorted(kept, key=lambda member: member.place)
 
     def _late(self, arrival: Arrival, began: float, moment: Moment) -> str:
-        """A row of an aligned window is late before anything is computed of it."""
-        if not isinstance(self.keeper, Aligned):
-            return ""
+        """A row of an aligned or sliding window is late before anything is computed of it."""
         probe = Member(arrival, 0)
-        if self.keeper.still_open(probe, began):
-            return ""
-        latest = max(self.keeper.windows_of(probe), key=self.keeper.end)
+        match self.keeper:
+            case Aligned() as aligned if not aligned.still_open(probe, began):
+                latest = max(aligned.windows_of(probe), key=aligned.end)
+            case Triggers() as triggers if triggers.is_late(probe, began):
+                latest = triggers.window_of(probe)
+            case _:
+                return ""
         keys: Sequence[object] = ()
         if self.shape.grouped is not None:
             try:
@@ -233,6 +235,8 @@ def keeper_of(shape: Shape, options: Options, *, processing: bool) -> Keeper | C
     )
     if shape.over is not None:
         return Triggers(shape, processing)
+    if shape.joined is not None:
+        return Joining(quotas=quotas, windowed=None, joined=shape.joined)
     if shape.windowed is None:
         return None if shape.grouped is None else Unwindowed(quotas=quotas)
     match shape.windowed.window:

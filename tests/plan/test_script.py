@@ -228,7 +228,7 @@ def test_two_tables_may_be_joined() -> None:
 
 @cases(
     ("SELECT t.symbol FROM trades t «JOIN» quotes q ON t.symbol = q.symbol",
-     "TG-3019", "a join of two streams is not supported yet", "CREATE TABLE"),
+     "TG-3019", "a join of two streams without windows is not supported yet", "CREATE TABLE"),
     ("SELECT t.symbol FROM trades t LEFT «JOIN» quotes q ON t.symbol = q.symbol",
      "TG-3019", "an outer join of two streams"),
     ("SELECT t.symbol FROM trades t, «quotes q", "TG-3019", "a join of two streams"),

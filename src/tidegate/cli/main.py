@@ -15,11 +15,13 @@ from tidegate import __version__
 from tidegate.errors import TidegateError
 
 _COMMANDS = {
+    "demo": "Watch a pipeline at work on made-up data.",
     "run": "Run a pipeline: sources, streams, sinks.",
     "check": "Parse, bind and plan SQL files; report everything that is wrong.",
     "explain": "Show how a query is understood and run.",
     "functions": "List the functions that queries can call.",
     "test": "Play scenarios: scripted streams with their expected output.",
+    "warmup": "Let Spark start sooner: keep its classes ready.",
     "state": "Look into checkpoints: show, verify, compare.",
 }
 

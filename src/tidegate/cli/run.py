@@ -11,7 +11,14 @@ from tidegate.cli.messages import show_errors
 from tidegate.cli.overrides import define_option, pairs, settings_with
 from tidegate.cli.scripts import chosen_files, config_option, read_source, sql_option
 from tidegate.plan.settings import Settings
-from tidegate.session.choice import ENGINES, LOCAL, Running, default_engine, need_engine
+from tidegate.session.choice import (
+    ENGINES,
+    LOCAL,
+    Running,
+    default_engine,
+    get_ready,
+    need_engine,
+)
 from tidegate.sql.source import SourceText
 
 _FORMS = ("table", "csv", "json", "jsonl", "markdown", "arrow")
@@ -94,17 +101,16 @@ def command(  # noqa: PLR0913  # one argument per option
     settings = settings_with(config_file, defined)
     source = read_source(chosen[0], text)
     _refuse_unsound(source, settings)
+    running = Running(
+        bounded=bounded, batch_rows=batch_rows, master=master, conf=pairs(conf, "--conf")
+    )
+    get_ready(engine, running, settings)
 
     from tidegate.cli.running import Asked, Pipeline
 
     asked = Asked(
         engine=engine,
-        running=Running(
-            bounded=bounded,
-            batch_rows=batch_rows,
-            master=master,
-            conf=pairs(conf, "--conf"),
-        ),
+        running=running,
         checkpoint=checkpoint,
         reset=reset_state,
         form=form or ("table" if sys.stdout.isatty() else "jsonl"),

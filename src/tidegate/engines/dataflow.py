@@ -7,7 +7,7 @@ that are taken back, and how far it is certain that none will come behind.
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -84,7 +84,7 @@ class Dataflow:
         stages: list[RunningStage] = []
         for stage in plan.stages:
             common = (stage, identity.plan_id, self._executor)
-            if stage.kind is StageKind.STATELESS:
+            if stage.kind is StageKind.STATELESS and stage.dedup is None:
                 stages.append(PassingStage(*common, stream=query.name, tables=self._tables))
                 continue
             made = WindowStage(
@@ -147,6 +147,18 @@ def _moved(before: Running, after: Running) -> Running:
         if isinstance(old, WindowStage) and isinstance(new, WindowStage):
             new.restore(old.snapshot())
     return after
+
+
+def rows_of(source: str, stages: Iterable[RunningStage], made: Mapping[str, Made]) -> int:
+    """How many rows the first stage that reads the source made something of; it reads nothing else in this epoch."""
+    for stage in stages:
+        if any(_reads(branch, source) for branch in stage.stage.branches):
+            return made[stage.stage.name].rows_by_code.total()
+    return 0
+
+
+def _reads(branch: Branch, source: str) -> bool:
+    return branch.input.kind is InputKind.SOURCE and branch.input.name.lower() == source
 
 
 def hand_on(made: Made) -> Fed:

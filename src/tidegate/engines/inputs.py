@@ -12,7 +12,8 @@ from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program
 
 BATCH_ROWS = 1_000_000
-_BY_HAND = "memory"
+DATAFRAME = "dataframe"  # what a job that we are attached to hands over
+BY_HAND_CONNECTORS = ("memory", DATAFRAME)
 
 
 def _nothing(_program: Program) -> Mapping[str, SourceReader]:
@@ -41,7 +42,7 @@ def polled(*, bounded: bool | None, batch_rows: int | None = None) -> Inputs:
         return {
             source.name.lower(): open_source(source, bounded=bounded)
             for source in sources_of(program)
-            if source.connector != _BY_HAND
+            if source.connector not in BY_HAND_CONNECTORS
         }
 
     return Inputs(open=open_readers, batch_rows=batch_rows or BATCH_ROWS)

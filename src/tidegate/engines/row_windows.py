@@ -1,5 +1,7 @@
 """From a planned stage to the kernel's description of windows that rows complete: sliding, counting, state.
 
+A stage without a window is here, too, if rows are told apart in it: each row is complete by itself.
+
 Decided here: which columns of a row are kept, how frames of OVER share what rows bring (each frame has partials of its
 own, though several may be of the same column), and when a trigger fires at once.
 """
@@ -7,12 +9,21 @@ own, though several may be of the same column), and when a trigger fires at once
 from collections.abc import Callable
 from dataclasses import replace
 
-from tidegate.engines.stage_parts import field_of, input_of, keys_of, limits_of, output_of
+from tidegate.engines.stage_parts import (
+    dedup_of,
+    input_of,
+    inputs_of,
+    keys_of,
+    limits_of,
+    output_of,
+    row_columns_of,
+)
 from tidegate.kernel.conditional import ConditionalStore
 from tidegate.kernel.counting import CountingStore
 from tidegate.kernel.finishing import OutputSpec
 from tidegate.kernel.frames import Frame
 from tidegate.kernel.gathering import Input
+from tidegate.kernel.passing import PassingStore
 from tidegate.kernel.row_operator import RowStore, RowWindowSpec
 from tidegate.kernel.sliding import SlidingSpec, SlidingStore
 from tidegate.kernel.windowed import Contained
@@ -39,13 +50,16 @@ def row_window_spec(stage: Stage, plan_id: str) -> RowWindowSpec:
                 kept = (*kept, _column(window.open), _column(window.close))
             made = _spec(stage, window, _completing(window, what, stage.partition_by), output)
             return replace(made, kept=tuple(dict.fromkeys(kept)))
+        case None:
+            made = _spec(stage, None, lambda: PassingStore(what), output)
+            return replace(made, kept=what.kept)
         case other:
             raise AssertionError(other)
 
 
 def _spec(
     stage: Stage,
-    window: Sliding | Counting | Conditional,
+    window: Sliding | Counting | Conditional | None,
     store: Callable[[], RowStore],
     output: OutputSpec,
 ) -> RowWindowSpec:
@@ -58,18 +72,19 @@ def _spec(
         delay_us=stage.lateness_us,
         judged=False,
         limits=limits_of(stage),
+        dedup=dedup_of(stage),
     )
 
 
 def _contained(stage: Stage) -> Contained:
-    columns = tuple(field_of(named) for named in stage.branches[0].columns)
+    columns = row_columns_of(stage)
     if not has_inputs(stage):
         return Contained(columns=columns, keys=(), inputs=(), exploded=True)
     whole = read_whole(stage)
     return Contained(
         columns=tuple(column for column in columns if column.name in whole),
         keys=keys_of(stage),
-        inputs=tuple(Input(place, spec) for place, spec in enumerate(stage.partials)),
+        inputs=inputs_of(stage),
         exploded=False,
     )
 

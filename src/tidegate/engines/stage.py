@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tidegate.engines.copies import apart
 from tidegate.engines.executor import BranchRows, Executor, Rows
 from tidegate.engines.operators import keys_of, operator_spec
 from tidegate.engines.sides import Circumstances, Describer, Extent, Payload, kind_of
-from tidegate.kernel.arrow import Integers, conform, numbers
+from tidegate.kernel.arrow import Integers, array_of, conform, numbers
 from tidegate.kernel.changes import Emitted
 from tidegate.kernel.hashing import hash_rows
 from tidegate.kernel.index import KeyIndex
-from tidegate.kernel.operator import Bounds, Brought, Outcome, State, Step
 from tidegate.kernel.panes import PANE
 from tidegate.kernel.refusals import Refused
+from tidegate.kernel.steps import Bounds, Brought, Outcome, State, Step
+from tidegate.model.expressions import Field
 from tidegate.model.grid import latest_window_us, pane_shift_us
 from tidegate.model.policies import DISPOSITION, FILTERED, EmitMode, Reason, SideKind
 from tidegate.model.time import NEVER_US
@@ -30,6 +32,7 @@ from tidegate.model.windows import Conditional, Counting
 from tidegate.plan.physical import Branch, Stage
 
 _LATE = DISPOSITION[Reason.ALLOWED_LATENESS_EXCEEDED]
+_DUPLICATE = DISPOSITION[Reason.DUPLICATE_KEY]
 Facts = Mapping[str, Any]
 Parts = dict[str, pa.Table]
 
@@ -154,16 +157,24 @@ class WindowStage:
         codes = {code for code, count in outcome.account.rows_by_code.items() if count}
         told = {code for code in codes if code > FILTERED and kind_of(code) in wanted}
         by_kernel = [set(refused.codes.tolist()) for refused in outcome.refused]
+        by_rows = told.difference({_DUPLICATE}, *by_kernel)
         for place, (rows, branch) in enumerate(
             zip(self._branches, self.stage.branches, strict=True)
         ):
             every = [*fed[place].rows, *fed[place].taken_back]
-            if told and every:
+            if by_rows and every:
                 found = rows.diverted(every, bounds[place], self._now_us)
                 yield from self._told(found, branch, told, around)
-            if by_kernel[place] & told:
+            again = outcome.duplicates[place] if outcome.duplicates else None
+            hidden = again is not None and again.num_rows > 0
+            if by_kernel[place] & told or (hidden and _DUPLICATE in told):
                 found = rows.taken(every, bounds[place], self._now_us)
-                yield from self._refused(found, branch, outcome.refused[place], around)
+                if again is not None:
+                    found, copies = apart(found, again, self._dedup_columns(branch))
+                    if _DUPLICATE in told:
+                        yield from self._copies(copies, branch, around)
+                if by_kernel[place] & told:
+                    yield from self._refused(found, branch, outcome.refused[place], around)
         broken = outcome.emitted.broken
         if len(broken.codes) and SideKind.ERROR in wanted:
             codes_of = broken.codes.tolist()
@@ -186,6 +197,29 @@ class WindowStage:
                 for ts_us, is_late in zip(times, late, strict=True)
             ]
             yield from self._describer.rows(rows, branch, around, extents=extents, with_keys=late)
+
+    def _dedup_columns(self, branch: Branch) -> Mapping[str, str]:
+        """By what name the input has the columns that duplicates are told apart by."""
+        assert self.stage.dedup is not None
+        physical = dict(branch.input.originals)
+        made = {named.name: named.expr for named in branch.columns}
+        found = {}
+        for key in self.stage.dedup.keys:
+            column = made[key.name]
+            assert isinstance(column, Field)
+            found[key.name] = physical[column.name]
+        return found
+
+    def _copies(
+        self, batches: Sequence[pa.RecordBatch], branch: Branch, around: Circumstances
+    ) -> Iterator[Payload]:
+        for batch in batches:
+            codes = array_of(np.full(batch.num_rows, _DUPLICATE), None, pa.int64())
+            rows = batch.set_column(batch.schema.get_field_index("$code"), "$code", codes)
+            nothing = [None] * batch.num_rows
+            yield from self._describer.rows(
+                rows, branch, around, extents=nothing, with_keys=[False] * batch.num_rows
+            )
 
     def _missed(self, ts_us: int) -> Extent:
         assert self._spec.window is not None

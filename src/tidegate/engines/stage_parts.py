@@ -1,6 +1,8 @@
 """What every operator's description says in the same way: keys, output, inputs, limits."""
 
+from tidegate.kernel.duplicates import DedupSpec
 from tidegate.kernel.finishing import OutputSpec
+from tidegate.kernel.gathering import Input
 from tidegate.kernel.quotas import Limits
 from tidegate.kernel.ranking import Direction
 from tidegate.kernel.steps import InputSpec
@@ -16,6 +18,27 @@ def keys_of(stage: Stage) -> tuple[Field, ...]:
     """What tells groups apart, in the order in which row SQL has it."""
     inherited = (field for field, _ in stage.inherited)
     return tuple(dict.fromkeys((*stage.keys, *stage.partition_by, *inherited)))
+
+
+def row_columns_of(stage: Stage) -> tuple[Field, ...]:
+    """The columns of a row that are more than what duplicates, or the groups of a join, are told apart by."""
+    keys = stage.dedup.keys if stage.dedup is not None else ()
+    if stage.join is not None:
+        keys = (*keys, *keys_of(stage))
+    columns = (field_of(named) for named in stage.branches[0].columns)
+    return tuple(column for column in columns if column not in keys)
+
+
+def inputs_of(stage: Stage) -> tuple[Input, ...]:
+    """What rows that cross whole bring for aggregates."""
+    return tuple(Input(place, spec) for place, spec in enumerate(stage.partials))
+
+
+def dedup_of(stage: Stage) -> DedupSpec | None:
+    if stage.dedup is None:
+        return None
+    timed = stage.branches[0].time is not None
+    return DedupSpec(keys=stage.dedup.keys, within_us=stage.dedup.within_us, timed=timed)
 
 
 def field_of(named: Named) -> Field:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidegate.kernel.arrow import Integers, Mask, conform, numbers
+from tidegate.kernel.chains import chain
 from tidegate.kernel.completing import CompletingStore, Cut
 from tidegate.kernel.counting import owners_of
 from tidegate.kernel.windowed import Contained
@@ -40,7 +41,7 @@ class ConditionalStore(CompletingStore):
         # A window that was open goes on from its first row, which is the first of its partition.
         begins = np.where(new[starts], _next(opens, owner, ends)[starts], starts)
         following = _next(opens, owner, ends, side="right")[closing]
-        first = _chain(begins, following)
+        first = chain(begins, following)
         end = closing[first]
         complete = end < count
         open_first = first[~complete]
@@ -74,21 +75,6 @@ def _next(
     elsewhere = found[:count] >= ends[owner]
     found[:count][elsewhere] = count
     return found
-
-
-def _chain(begins: Integers, following: Integers) -> Integers:
-    """All rows that are reached from `begins`, ascending; behind the last row nothing follows."""
-    count = len(following) - 1
-    reached = np.zeros(count + 1, bool)
-    reached[begins] = True
-    reached[count] = False
-    while True:
-        more = following[reached]
-        more = more[more < count]
-        if len(more) == 0:
-            return np.flatnonzero(reached)
-        reached[more] = True
-        following = following[following]
 
 
 def _within(first: Integers, end: Integers, count: int) -> Mask:

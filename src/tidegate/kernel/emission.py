@@ -150,11 +150,16 @@ class Every:
         self.dirty = Dirty(store)
 
     def emit(self, moment: Moment) -> Iterator[Emitted]:
-        if len(self.dirty):
+        if self._has_something(moment):
             before, after = self._seen(moment)
             if before.num_rows or after.num_rows:
                 yield difference(self._finish(before), self._finish(after), self._kind)
         self.settle(moment)
+
+    def _has_something(self, moment: Moment) -> bool:
+        """Whether it ticks, or anything closes: only then a look at all that has changed is worth its cost."""
+        closes = (moment.closed_before_us, moment.closed_us)
+        return len(self.dirty) > 0 and (moment.tick or self._store.closes(*closes))
 
     def _seen(self, moment: Moment) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         before, after = self.dirty.old, self._store.of(self.dirty.units)
@@ -164,9 +169,14 @@ class Every:
         return before.filter(pa.array(self._goes_with(before, closing, moment))), closing
 
     def _goes_with(self, old: pa.RecordBatch, closing: pa.RecordBatch, moment: Moment) -> Mask:
-        """Old contents that are answered by what closes: the same windows, or sessions that became part of one."""
-        ends = _ends(old) <= moment.closed_us
-        return ends if not self._sessions else ends | self._within(old, closing)
+        """Old contents that are answered by what closes: the same windows, or sessions that became part of one.
+
+        A session that grew is not answered when its old extent would have closed.
+        """
+        if self._sessions:
+            return self._within(old, closing)
+        ends: Mask = _ends(old) <= moment.closed_us
+        return ends
 
     def _within(self, old: pa.RecordBatch, closing: pa.RecordBatch) -> Mask:
         """Old sessions inside one of the closing ones, which do not overlap within a group."""
@@ -191,7 +201,7 @@ class Every:
     def settle(self, moment: Moment) -> None:
         if moment.tick:
             self.dirty.clear()
-        elif len(self.dirty) and moment.closed_us > moment.closed_before_us:
+        elif self._has_something(moment):
             self._forget_closed(moment)
 
     def _forget_closed(self, moment: Moment) -> None:

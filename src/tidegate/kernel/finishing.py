@@ -19,6 +19,7 @@ from tidegate.kernel.finish import finish
 from tidegate.kernel.hashing import hash_rows
 from tidegate.kernel.identity import window_ids
 from tidegate.kernel.index import KeyIndex
+from tidegate.kernel.joining import JoinShape, joined
 from tidegate.kernel.lists import flattened
 from tidegate.kernel.panes import WINDOW_END, WINDOW_START
 from tidegate.kernel.ranking import Direction, first_of_each
@@ -46,6 +47,7 @@ class OutputSpec:
 
     `per_group`: groups have windows of their own (sessions), and so a Top-N of their own. `rows`: the place of the
     partial that holds whole rows, for windows without aggregates. `sort` names the fields of the sort keys if `plain`.
+    `join`: these rows are those of two sides, and are joined first.
     `numbered`: windows are told apart by `$window`, and say their `$window_time`, since edges do not tell everything of
     windows that rows complete. `exploded`: their contents are whole rows already.
     """
@@ -60,6 +62,7 @@ class OutputSpec:
     directions: tuple[Direction, ...] = ()
     limit: int | None = None
     rows: str | None = None
+    join: JoinShape | None = None
     per_group: bool = False
     numbered: bool = False
     exploded: bool = False
@@ -92,7 +95,11 @@ class Finisher:
         if contents.num_rows == 0:
             return self.nothing(contents)
         windows = None
-        if self.spec.rows is not None:
+        if self.spec.rows is not None and self.spec.join is not None:
+            contents, windows = _joined(contents, self.spec.rows, self.spec.join)
+            if contents.num_rows == 0:
+                return self.nothing(contents)
+        elif self.spec.rows is not None:
             contents, windows = _exploded(contents, self.spec.rows)
         elif self.spec.limit is not None:
             windows = self._windows(contents)
@@ -228,3 +235,22 @@ def _exploded(contents: pa.RecordBatch, name: str) -> tuple[pa.RecordBatch, Inte
         [*edges.columns, *inside], names=[WINDOW_START, WINDOW_END, *names]
     )
     return exploded, owners[order]
+
+
+def _joined(
+    contents: pa.RecordBatch, name: str, shape: JoinShape
+) -> tuple[pa.RecordBatch, Integers]:
+    """One row per joined row, numbered, and the number of its window."""
+    made = joined(contents, name, shape, arrival=ARRIVAL)
+    owners = made.owners
+    edges = contents.select([WINDOW_START, WINDOW_END])
+    windows, _ = KeyIndex().slots(_lanes(edges))
+    edges = edges.take(pa.array(owners))
+    last = numbers(edges.column(WINDOW_END)).values - 1
+    own = {TS: last, ARRIVAL: np.arange(len(owners))}
+    columns = {column: array_of(values, None, pa.int64()) for column, values in own.items()}
+    columns |= made.columns
+    batch = pa.RecordBatch.from_arrays(
+        [*edges.columns, *columns.values()], names=[WINDOW_START, WINDOW_END, *columns]
+    )
+    return batch, windows[owners]

@@ -17,6 +17,7 @@ import pyarrow as pa
 from tidegate.kernel.arrivals import Arrived, read, taken_back
 from tidegate.kernel.changes import Emitted, together
 from tidegate.kernel.course import Course
+from tidegate.kernel.duplicates import DedupSpec, Duplicates, unique
 from tidegate.kernel.emission import Moment, emission_of, horizon_us
 from tidegate.kernel.finishing import Finisher, OutputSpec, Projection
 from tidegate.kernel.panes import PaneStore
@@ -30,7 +31,7 @@ from tidegate.kernel.user import accumulated
 from tidegate.model.expressions import Field
 from tidegate.model.grid import open_from_us
 from tidegate.model.partials import PartialSpec
-from tidegate.model.policies import Emit, StreamKind
+from tidegate.model.policies import Emit, EmitMode, StreamKind
 from tidegate.model.time import MIN_EVENT_TIME_US
 from tidegate.model.windows import Cumulating, Hopping, Inherited, Session, Tumbling
 
@@ -44,7 +45,8 @@ class OperatorSpec:
     """A stage, as far as the kernel has to know it.
 
     `pane_us` and `offset_us` are those of row SQL; `direct`: each pane is a window of its own. `brought_start` names
-    the key that says where an inherited window begins. `rows`: whole rows are kept, there are no aggregates.
+    the key that says where an inherited window begins. `rows`: rows cross whole; if they bring nothing for aggregates,
+    whole rows are what is kept.
     """
 
     window: OperatedWindow | None
@@ -61,6 +63,7 @@ class OperatorSpec:
     limits: Limits = NO_LIMITS
     brought_start: str | None = None
     rows: RowShape | None = None
+    dedup: DedupSpec | None = None
     timed: bool = True
 
     def build(self, project: Projection | None, *, since_us: int = 0) -> "Operator":
@@ -75,7 +78,9 @@ class Operator:
         self.spec = spec
         self.course = Course(spec.inputs, since_us=since_us)
         self._arrivals = 0
-        self._specs = (spec.rows.spec,) if spec.rows else spec.partials
+        whole = spec.rows is not None and spec.rows.inputs is None
+        self._specs = (spec.rows.spec,) if spec.rows is not None and whole else spec.partials
+        self._duplicates = None if spec.dedup is None else Duplicates(spec.dedup)
         self._quotas = self._make_quotas()
         self._store = self._make_store()
         self._finish = Finisher(spec.output, project)
@@ -95,7 +100,7 @@ class Operator:
         spec = self.spec
         if isinstance(spec.window, Session):
             return SessionStore(spec.window, spec.keys, self._specs, timed=spec.timed)
-        whole = spec.output.limit is not None or spec.rows is not None
+        whole = spec.output.limit is not None or spec.output.rows is not None
         return PaneStore(
             _grid(spec),
             spec.keys,
@@ -121,6 +126,7 @@ class Operator:
 
     def step(self, step: Step, *, replayed: bool = False) -> Outcome:
         """Take the epoch in. `replayed`: nobody wants to see what it emits."""
+        step, duplicates = unique(self._duplicates, step)
         now_us = self.course.now_us(step.now_us)
         closed_us = horizon_us(self.course.begin(now_us), self.spec.lateness_us)
         account = Account()
@@ -137,11 +143,23 @@ class Operator:
         moment = self._advance(step, now_us)
         emitted = self._emit(moment, replayed=replayed)
         self._store.drop(moment.closed_us)
-        return Outcome(emitted, refused, account, self.watermark_us, moment.closed_us)
+        if self._duplicates is not None:
+            self._duplicates.forget(self._reach_us())
+        return Outcome(emitted, refused, account, self.watermark_us, moment.closed_us, duplicates)
+
+    def _reach_us(self) -> int:
+        """The earliest time of rows to come that are not late for sure."""
+        window, lateness_us = self.spec.window, self.spec.lateness_us
+        if window is None:
+            return MIN_EVENT_TIME_US
+        if isinstance(self._store, SessionStore):
+            return self._store.reach_us(horizon_us(self.watermark_us, lateness_us))
+        return open_from_us(window, watermark_us=self.watermark_us, lateness_us=lateness_us)
 
     def _read(self, brought: Brought) -> Arrived:
         arrived = read(self._as_partials(brought.batches))
-        arrived.partials = [accumulated(batch, self._specs) for batch in arrived.partials]
+        if self.spec.rows is None:
+            arrived.partials = [accumulated(batch, self._specs) for batch in arrived.partials]
         gone = read(self._as_partials(brought.taken_back))
         arrived.add(gone, [taken_back(batch, self._specs) for batch in gone.partials])
         return arrived
@@ -203,7 +221,7 @@ class Operator:
 
     @property
     def bytes(self) -> int:
-        return self._store.bytes
+        return self._store.bytes + (self._duplicates.bytes if self._duplicates else 0)
 
     @property
     def clock_us(self) -> int:
@@ -212,6 +230,14 @@ class Operator:
     @property
     def watermark_us(self) -> int:
         return self.course.watermark.at_us
+
+    @property
+    def next_end_us(self) -> int:
+        """When the first window ends that has not been emitted as ended."""
+        after_us = self.course.emitted_us
+        if self.spec.emit.mode is not EmitMode.AFTER_WATERMARK:
+            after_us = horizon_us(after_us, self.spec.lateness_us)
+        return self._store.next_end_us(after_us)
 
     @property
     def open_windows(self) -> int:
@@ -225,6 +251,8 @@ class Operator:
         parts = {"groups": self._store.partials()}
         if self._emission.dirty is not None:
             parts |= {"units": self._emission.dirty.units, "old": self._emission.dirty.old}
+        if self._duplicates is not None:
+            parts["seen"] = self._duplicates.partials()
         if self._quotas is not None:
             facts["quotas"] = self._quotas.facts()
             parts["members"] = self._quotas.members()
@@ -238,6 +266,8 @@ class Operator:
         self._store.merge(parts["groups"])
         if self._emission.dirty is not None:
             self._emission.dirty.restore(parts["units"], parts["old"])
+        if self._duplicates is not None:
+            self._duplicates.restore(parts["seen"])
         if self._quotas is not None:
             self._quotas.restore(facts["quotas"], parts["members"])
             assert isinstance(self._store, PaneStore)

@@ -75,6 +75,11 @@ class PaneStore:
             if not self._is_away(span)
         }
 
+    def next_end_us(self, after_us: int) -> int:
+        """When the first window ends that ends later than that."""
+        ends = (self.grid.end_us(span) for span in self.spans())
+        return min((end for end in ends if end > after_us), default=FOREVER_US + 1)
+
     def partials(self) -> pa.RecordBatch:
         """Everything, as it could arrive."""
         batches = [
@@ -175,6 +180,11 @@ class PaneStore:
         for span in self.grid.closing(sorted(self._tables), after_us=after_us, upto_us=upto_us):
             if not self._is_away(span):
                 yield self.whole(span)
+
+    def closes(self, after_us: int, upto_us: int) -> bool:
+        """Whether a window ends in (after, upto]."""
+        spans = self.grid.closing(sorted(self._tables), after_us=after_us, upto_us=upto_us)
+        return next(iter(spans), None) is not None
 
     def whole(self, span: Span) -> pa.RecordBatch:
         """All groups of a window."""

@@ -15,6 +15,7 @@ from tidegate.kernel.arrivals import Arrived
 from tidegate.kernel.arrow import Integers
 from tidegate.kernel.changes import Emitted, final, together
 from tidegate.kernel.course import Course
+from tidegate.kernel.duplicates import DedupSpec, Duplicates, unique
 from tidegate.kernel.emission import horizon_us
 from tidegate.kernel.finishing import Finisher, OutputSpec, Projection
 from tidegate.kernel.quotas import NO_LIMITS, Limits
@@ -23,7 +24,7 @@ from tidegate.kernel.steps import Account, Bounds, Brought, InputSpec, Outcome, 
 from tidegate.kernel.taking import taken
 from tidegate.model.expressions import Field
 from tidegate.model.policies import AGGREGATED, FILTERED, StreamKind
-from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
+from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US, NEVER_US
 from tidegate.model.windows import Conditional, Counting, Sliding
 
 
@@ -61,13 +62,14 @@ class RowWindowSpec:
     `judged`: rows behind the watermark are late (in counting and state windows nothing is).
     """
 
-    window: Sliding | Counting | Conditional
+    window: Sliding | Counting | Conditional | None
     store: Callable[[], RowStore]
     kept: tuple[Field, ...]
     output: OutputSpec
     inputs: tuple[InputSpec, ...]
     delay_us: int
     judged: bool
+    dedup: DedupSpec | None = None
     limits: Limits = NO_LIMITS
     pane_us: int = 1
     offset_us: int = 0
@@ -86,13 +88,15 @@ class RowOperator:
         self._arrivals = 0
         self._store = spec.store()
         self._finish = Finisher(spec.output, project)
+        self._duplicates = None if spec.dedup is None else Duplicates(spec.dedup)
         nothing = self._store.nothing()
         self._nobody = Refused.nothing(nothing)
         self._nothing = Emitted.nothing(self._finish.nothing(nothing), StreamKind.APPEND)
 
     def begin(self, now_us: int) -> tuple[Bounds, ...]:
         """By what the rows of each input are judged; asking twice changes nothing."""
-        watermark_us = self.course.begin(now_us)
+        self.course.begin(now_us)
+        watermark_us = self.watermark_us
         return self.course.bounds(
             now_us, watermark_us=watermark_us, open_from_us=self._open_from_us(watermark_us)
         )
@@ -105,6 +109,7 @@ class RowOperator:
 
     def step(self, step: Step, *, replayed: bool = False) -> Outcome:
         """Take the epoch in. `replayed`: nobody wants to see what it emits."""
+        step, duplicates = unique(self._duplicates, step)
         now_us = self.course.now_us(step.now_us)
         self.course.begin(now_us)
         account = Account()
@@ -117,12 +122,15 @@ class RowOperator:
         emitted = [*self._emit(self._store.fire(self.watermark_us), replayed=replayed)]
         if step.ended:
             emitted += self._emit(self._store.finish(), replayed=replayed)
+        if self._duplicates is not None:
+            self._duplicates.forget(self._open_from_us(self.watermark_us))
         return Outcome(
             together(emitted or [self._nothing]),
             [self._nobody for _ in step.inputs],
             account,
             self.watermark_us,
             horizon_us(self.watermark_us, self.spec.delay_us),
+            duplicates,
         )
 
     def _read(self, place: int, brought: Brought, now_us: int, account: Account) -> pa.RecordBatch:
@@ -148,7 +156,7 @@ class RowOperator:
 
     @property
     def bytes(self) -> int:
-        return self._store.bytes
+        return self._store.bytes + (self._duplicates.bytes if self._duplicates else 0)
 
     @property
     def clock_us(self) -> int:
@@ -156,7 +164,8 @@ class RowOperator:
 
     @property
     def watermark_us(self) -> int:
-        return self.course.watermark.at_us
+        """Rows that are of no window have none."""
+        return NEVER_US if self.spec.window is None else self.course.watermark.at_us
 
     @property
     def open_windows(self) -> int:
@@ -166,10 +175,15 @@ class RowOperator:
     def snapshot(self) -> State:
         """All there is, as plain facts and rows."""
         facts = {**self.course.facts(), "arrivals": self._arrivals}
-        return State(facts, {"rows": self._store.partials()})
+        parts = {"rows": self._store.partials()}
+        if self._duplicates is not None:
+            parts["seen"] = self._duplicates.partials()
+        return State(facts, parts)
 
     def restore(self, state: State) -> None:
         """Into an empty operator."""
         self.course.restore(state.facts)
         self._arrivals = state.facts["arrivals"]
         self._store.restore(state.parts["rows"])
+        if self._duplicates is not None:
+            self._duplicates.restore(state.parts["seen"])

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from tidegate.kernel.arrivals import STAMPED_ROWS
-from tidegate.kernel.arrow import Integers, Mask, array_of, conform, numbers
+from tidegate.kernel.arrow import Integers, Mask, array_of, arrow_type, conform, numbers
 from tidegate.kernel.finishing import ARRIVAL, TS
+from tidegate.kernel.gathering import Input, gathered
 from tidegate.kernel.groups import MAX_TS, ROWS
 from tidegate.kernel.hashing import hash_rows
 from tidegate.kernel.index import KeyIndex
@@ -22,7 +23,7 @@ from tidegate.kernel.lists import listed
 from tidegate.kernel.panes import PANE
 from tidegate.kernel.sessions import FIRST_TS, LAST_TS
 from tidegate.model.expressions import Field
-from tidegate.model.grid import pane_shift_us
+from tidegate.model.grid import NO_PANES, pane_shift_us
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
 from tidegate.model.policies import AGGREGATED
 from tidegate.model.types import Array, Scalar, Struct
@@ -32,12 +33,17 @@ CODE, STAMPED, MOVES = "$code", "$stamped", "$moves"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowShape:
-    """`columns` are what is kept of a row besides its time and number; `keys` what its windows are kept per."""
+    """`columns` are what is kept of a row besides its time and number; `keys` what its windows are kept per.
+
+    With `inputs`, rows are partials of one row each, and are combined at once. Without panes all rows are of one.
+    """
 
     columns: tuple[Field, ...]
     keys: tuple[Field, ...]
     width_us: int
     offset_us: int
+    inputs: tuple[Input, ...] | None = None
+    paned: bool = True
 
     @property
     def spec(self) -> PartialSpec:
@@ -54,26 +60,40 @@ class RowShape:
     def partials(self, rows: pa.RecordBatch, first_number: int) -> pa.RecordBatch:
         """One partial per pane and key; rows that are not taken only count, under minus their code."""
         codes = _integers(rows, CODE)
-        times = numbers(conform(rows.column(TS), Scalar.BIGINT))
+        times = numbers(_times_of(rows))
         shift = pane_shift_us(self.width_us, self.offset_us)
         good = codes == AGGREGATED
         safe = np.where(good, times.values, 0)
-        panes = np.where(good, (safe + shift) // self.width_us, -codes)
+        numbers_of = (safe + shift) // self.width_us if self.paned else NO_PANES
+        panes = np.where(good, numbers_of, -codes)
         order, starts, _slots = self._grouped(rows, panes, good)
         arrival = np.arange(first_number, first_number + len(panes))
-        picked = rows.take(pa.array(order))
-        kept = [array_of(column, None, pa.int64()) for column in (safe[order], arrival[order])]
-        own = [conform(picked.column(field.name), field.type) for field in self.columns]
-        names = [TS, ARRIVAL, *(field.name for field in self.columns)]
-        structs = pa.StructArray.from_arrays([*kept, *own], names=names)
         lengths = np.diff(np.r_[starts, len(order)])
-        kind = conform(pa.nulls(0), self.spec.type).type
         heads = pa.array(order[starts])
         columns = {PANE: _column(panes[order][starts])}
-        columns |= {key.name: rows.column(key.name).take(heads) for key in self.keys}
+        columns |= {
+            key.name: conform(rows.column(key.name), key.type).take(heads) for key in self.keys
+        }
         columns |= {ROWS: _column(lengths), **self._times(rows, order, starts)}
-        columns["$p0"] = listed(lengths, structs, kind)
+        if self.inputs is None:
+            columns["$p0"] = self._listed(rows, order, lengths, (safe, arrival))
+        else:
+            made = gathered(rows, self.inputs, order, lengths)
+            columns |= {f"$p{place}": array for place, array in enumerate(made)}
         return pa.RecordBatch.from_arrays([*columns.values()], names=[*columns])
+
+    def _listed(
+        self, rows: pa.RecordBatch, order: Integers, lengths: Integers, own: Sequence[Integers]
+    ) -> pa.Array:
+        """The rows of each partial as a list."""
+        kept = [array_of(column[order], None, pa.int64()) for column in own]
+        picked = [
+            conform(rows.column(field.name), field.type).take(pa.array(order))
+            for field in self.columns
+        ]
+        names = [TS, ARRIVAL, *(field.name for field in self.columns)]
+        structs = pa.StructArray.from_arrays([*kept, *picked], names=names)
+        return listed(lengths, structs, arrow_type(self.spec.type))
 
     def _grouped(
         self, rows: pa.RecordBatch, panes: Integers, good: Mask
@@ -90,7 +110,7 @@ class RowShape:
     def _times(
         self, rows: pa.RecordBatch, order: Integers, starts: Integers
     ) -> dict[str, pa.Array]:
-        found = numbers(conform(rows.column(TS), Scalar.BIGINT))
+        found = numbers(_times_of(rows))
         stamped = holds(rows, STAMPED, otherwise=False)
         there = np.ones(len(order), bool) if found.valid is None else found.valid
         lowest, highest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -103,6 +123,12 @@ class RowShape:
         made |= {FIRST_TS: _column(first), LAST_TS: _column(last)}
         made[STAMPED_ROWS] = _column(np.add.reduceat(stamped[order].astype(np.int64), starts))
         return made
+
+
+def _times_of(rows: pa.RecordBatch) -> pa.Array:
+    if TS not in rows.schema.names:
+        return pa.nulls(rows.num_rows, pa.int64())
+    return conform(rows.column(TS), Scalar.BIGINT)
 
 
 def _integers(batch: pa.RecordBatch, name: str) -> Integers:

@@ -95,6 +95,12 @@ class SessionStore:
     def __len__(self) -> int:
         return self._open
 
+    def reach_us(self, closed_to_us: int) -> int:
+        """The earliest time of a row that a session could still take in, its own or an open one."""
+        gap_us = self.window.gap_us + 1  # exactly a gap may join, too
+        first = self._first.values[self._alive.values]
+        return min([closed_to_us, *([int(first.min())] if len(first) else [])]) - gap_us
+
     # Change
 
     def merge(
@@ -300,6 +306,15 @@ class SessionStore:
         """Sessions that end in (after, upto], by their ends."""
         if self._earliest_us <= upto_us:
             yield self._contents(self._ending(after_us=after_us, upto_us=upto_us))
+
+    def closes(self, after_us: int, upto_us: int) -> bool:
+        """Whether a session ends by then; those that ended before are gone."""
+        return self._earliest_us <= upto_us
+
+    def next_end_us(self, after_us: int) -> int:
+        """When the first session ends that ends later than that."""
+        ends = self._ends_us(self._ending(after_us=after_us, upto_us=FOREVER_US))
+        return int(ends.min(initial=FOREVER_US + 1))
 
     def nothing(self) -> pa.RecordBatch:
         return self._contents(np.zeros(0, np.int64))

@@ -106,10 +106,14 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an epoch gave. `refused` is by input; `behind_us`: no row that is emitted later lies before it."""
+    """What an epoch gave. `behind_us`: no row that is emitted later lies before it.
+
+    By input: `refused`, and `duplicates`, the time and key of each (empty where none are looked for).
+    """
 
     emitted: Emitted
     refused: Sequence[Refused]
     account: Account
     watermark_us: int
     behind_us: int
+    duplicates: Sequence[pa.RecordBatch] = ()

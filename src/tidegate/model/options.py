@@ -239,7 +239,12 @@ OPTIONS: dict[str, OptionSpec] = {
         _option(
             "dedup_key", "text", "columns (comma-separated) whose values identify a row", _BOTH
         ),
-        _option("dedup_within", "duration", "how long a dedup_key is remembered", _BOTH),
+        _option(
+            "dedup_within",
+            "duration",
+            "up to what distance in time rows of one dedup_key are duplicates (default: any)",
+            _BOTH,
+        ),
         _option(
             "fuse_sliding",
             "flag",

@@ -81,15 +81,23 @@ def _stage(stage: Stage, numbers: Mapping[str, int]) -> Iterator[str]:
         yield f"panes: width={stage.panes.width_us} offset={stage.panes.offset_us} copies={stage.panes.copies}"
     for field in (*stage.keys, *stage.partition_by):
         yield f"key: {field.name} {field.type}"
-    for frame in stage.frames:
-        by, of = ", ".join(frame.partition_by), ", ".join(frame.aggregates)
-        yield f"frame: {_window(frame.window)} by ({by}) of {of}"
+    yield from _rows_kept(stage)
     for named in stage.aggregates:
         yield f"aggregate: {named.name} {show_aggregate(named.call)} {named.call.type}"
     for spec in stage.partials:
         yield f"partial: {show_partial(spec)} {spec.type} merged by {spec.merge}"
-    if stage.option("dedup_key") is not None:
+    if stage.dedup is not None:
         yield f"rows are identified by: {stage.option('dedup_key')}"
+
+
+def _rows_kept(stage: Stage) -> Iterator[str]:
+    """What rows are kept for: frames of OVER, or a join."""
+    if stage.join is not None:
+        left, right = (", ".join(names) for names in (stage.join.left, stage.join.right))
+        yield f"join: {stage.join.manner} of ({left}) and ({right})"
+    for frame in stage.frames:
+        by, of = ", ".join(frame.partition_by), ", ".join(frame.aggregates)
+        yield f"frame: {_window(frame.window)} by ({by}) of {of}"
 
 
 def _window(window: Window) -> str:

@@ -6,7 +6,7 @@ and whether a column is a window edge of an inner query, is decided by what the 
 
 from collections.abc import Iterator
 
-from tidegate.model.expressions import Expr, Field, Named, substitute
+from tidegate.model.expressions import Expr, Field, Named, fields_of, substitute
 from tidegate.plan.limits import refuse_doubled
 from tidegate.plan.logical import (
     WINDOW_COLUMNS,
@@ -22,6 +22,7 @@ from tidegate.plan.logical import (
     TableJoin,
     TopN,
     UnionAll,
+    WindowJoin,
 )
 
 
@@ -42,6 +43,9 @@ def bases(node: Logical) -> Iterator[Source | StreamRef | Emission]:
         case UnionAll(inputs=parts):
             for part in parts:
                 yield from bases(part)
+        case WindowJoin(left=left, right=right):
+            yield from bases(left)
+            yield from bases(right)
         case _:
             yield from bases(node.input)
 
@@ -68,6 +72,18 @@ def own_window_column(node: Logical, expr: Expr) -> str | None:
         if isinstance(node, Project):
             expr = through(node.columns, expr)
         node = node.input
+    if isinstance(node, WindowJoin):
+        return _joined_window_column(node, expr)
     if isinstance(expr, Field) and expr.name.startswith("$") and expr.name[1:] in WINDOW_COLUMNS:
         return expr.name[1:]
+    return None
+
+
+def _joined_window_column(node: WindowJoin, expr: Expr) -> str | None:
+    """Both sides are of one window; but the columns of a side that may have no row do not always say which."""
+    sides = ((node.left, node.keeps_right), (node.right, node.keeps_left))
+    for side, may_be_absent in sides:
+        if fields_of(expr) & set(side.schema.names):
+            meaning = None if may_be_absent else window_column(side, expr)
+            return None if meaning == "window_id" else meaning
     return None

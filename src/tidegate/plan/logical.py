@@ -124,6 +124,32 @@ class TableJoin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WindowJoin:
+    """Rows of two windowed streams that are of one window and equal in `keys`, given as pairs.
+
+    `edges` pairs the columns that say which window a row is of, with what they mean; `keeps_left` and `keeps_right` say
+    which side's rows come out beside NULLs where the other has none for them.
+    """
+
+    left: "Logical"
+    right: "Logical"
+    keys: tuple[tuple[Expr, Expr], ...]
+    edges: tuple[tuple[Expr, Expr, str], ...]
+    keeps_left: bool
+    keeps_right: bool
+
+    @property
+    def schema(self) -> Schema:
+        return Schema((*self.left.schema, *self.right.schema))
+
+    @property
+    def manner(self) -> str:
+        """What SQL calls it."""
+        names = {(False, False): "inner", (True, False): "left", (False, True): "right"}
+        return names.get((self.keeps_left, self.keeps_right), "full")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnionAll:
     inputs: "tuple[Logical, ...]"
 
@@ -252,8 +278,8 @@ class Emission:
 
 
 Logical = (
-    Source | StaticTable | StreamRef | Project | Filter | TableJoin | UnionAll | EventTime | Windowed | Aggregate
-    | OverAggregate | Having | TopN | Emission
+    Source | StaticTable | StreamRef | Project | Filter | TableJoin | WindowJoin | UnionAll | EventTime | Windowed
+    | Aggregate | OverAggregate | Having | TopN | Emission
 )  # fmt: skip
 
 
@@ -273,6 +299,8 @@ def inputs(node: Logical) -> tuple[Logical, ...]:
             return ()
         case TableJoin(input=input, table=table):
             return (input, table)
+        case WindowJoin(left=left, right=right):
+            return (left, right)
         case UnionAll(inputs=parts):
             return parts
         case _:

@@ -4,7 +4,7 @@ In: the logical plan of a query. Out: its stages, inner queries first, with ever
 input's own columns. What rules choose between is still open. Next: rules/.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tidegate.model.expressions import (
@@ -21,11 +21,13 @@ from tidegate.model.expressions import (
 from tidegate.model.options import OPTIONS, OptionValue
 from tidegate.model.policies import MissingEventTime, PreEpoch
 from tidegate.model.schema import Column, Schema
-from tidegate.model.windows import Conditional, Window
+from tidegate.model.windows import Conditional, Inherited, Window
 from tidegate.plan.aggregates import finish_of, partials_of
 from tidegate.plan.catalog import Catalog, SourceDef
 from tidegate.plan.decompositions import AggregateCall
+from tidegate.plan.dedup import with_dedup
 from tidegate.plan.event_time import SOURCE_TIME, UPSTREAM_TIME
+from tidegate.plan.join_columns import join_columns, never_idle
 from tidegate.plan.logical import (
     Aggregate,
     Emission,
@@ -44,6 +46,7 @@ from tidegate.plan.logical import (
     TopN,
     UnionAll,
     Windowed,
+    WindowJoin,
 )
 from tidegate.plan.physical import (
     Branch,
@@ -135,6 +138,8 @@ class Lowering:
         peeled = _peel(emission.input)
         inner = replace(self, own=dict(emission.options))
         match peeled.core:
+            case WindowJoin():
+                stage = inner._join(peeled, peeled.core, emission)
             case Aggregate():
                 stage = inner._aggregate(peeled, peeled.core, emission)
             case Windowed():
@@ -143,7 +148,7 @@ class Lowering:
                 stage = inner._over(peeled, peeled.core, emission)
             case _:
                 stage = inner._stateless(emission)
-        return replace(stage, name=name)
+        return with_dedup(replace(stage, name=name), inner.own)
 
     # The kinds of stages
 
@@ -183,6 +188,23 @@ class Lowering:
         peeled = peeled.over(rows)
         stage = self._base(peeled, emission, StageKind.ROWS, self._branches(core.input, (), rows))
         return replace(stage, window=window, partition_by=partition)
+
+    def _join(self, peeled: "_Peeled", core: WindowJoin, emission: Emission) -> Stage:
+        columns = join_columns(core, peeled.exprs)
+        peeled = peeled.renamed(columns.renamed)
+        branches = tuple(
+            self._branch(rows, needed)
+            for side, needed in ((core.left, columns.left), (core.right, columns.right))
+            for rows in self._collapse(side)
+        )
+        stage = self._base(peeled, emission, StageKind.JOIN, tuple(map(never_idle, branches)))
+        return replace(
+            stage,
+            window=Inherited(),
+            keys=columns.keys,
+            inherited=columns.edges,
+            join=columns.spec,
+        )
 
     def _over(self, peeled: "_Peeled", core: OverAggregate, emission: Emission) -> Stage:
         rows = _RowColumns()
@@ -318,9 +340,7 @@ class Lowering:
         schema = node.schema
         columns = {column.name: Field(column.name, column.type) for column in schema}
         if isinstance(node, Emission):
-            name = f"{self.name}.{len(self.stages) + 1}"
-            self.stages.append(self._stage(node, name))
-            name = self.stages[-1].name
+            name = self._inner(node)
             pairs = tuple((column, column) for column in schema.names)
             made = Input(
                 kind=InputKind.STAGE,
@@ -348,6 +368,13 @@ class Lowering:
             connector=connector,
         )
         return _Rows(input=made, columns=columns)
+
+    def _inner(self, emission: Emission) -> str:
+        """The name of a subquery's stage, which gets its number when those that it reads have theirs."""
+        stage = self._stage(emission, self.name)
+        name = f"{self.name}.{len(self.stages) + 1}"
+        self.stages.append(replace(stage, name=name))
+        return name
 
     def _joined(self, rows: _Rows, node: TableJoin) -> _Rows:
         table = self._collapse(node.table)[0]
@@ -429,12 +456,22 @@ class _Peeled:
 
     def over(self, rows: _RowColumns) -> "_Peeled":
         """The same in terms of row columns, for stages whose rows cross whole."""
+        return self.renamed(rows.outside)
+
+    def renamed(self, rename: Callable[[Expr], Expr]) -> "_Peeled":
         return replace(
             self,
-            output=tuple(Named(named.name, rows.outside(named.expr)) for named in self.output),
-            having=None if self.having is None else rows.outside(self.having),
-            order=tuple(replace(key, expr=rows.outside(key.expr)) for key in self.order),
+            output=tuple(Named(named.name, rename(named.expr)) for named in self.output),
+            having=None if self.having is None else rename(self.having),
+            order=tuple(replace(key, expr=rename(key.expr)) for key in self.order),
         )
+
+    @property
+    def exprs(self) -> Iterator[Expr]:
+        yield from (named.expr for named in self.output)
+        yield from (key.expr for key in self.order)
+        if self.having is not None:
+            yield self.having
 
 
 def _peel(node: Logical) -> _Peeled:

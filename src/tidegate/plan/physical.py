@@ -29,6 +29,7 @@ from tidegate.plan.logical import NamedAggregate, Rung
 TS = Field("$ts", Scalar.BIGINT)
 PANE = Field("$pane", Scalar.BIGINT)
 CODE = Field("$code", Scalar.BIGINT)
+SIDE = Field("$side", Scalar.BIGINT)
 
 
 class InputKind(StrEnum):
@@ -103,12 +104,13 @@ class Branch:
 
 
 class StageKind(StrEnum):
-    """What a stage keeps: nothing, groups, whole rows of windows, or rows within reach of triggers."""
+    """What a stage keeps: nothing, groups, rows of windows, rows within reach of triggers, rows of two sides."""
 
     STATELESS = "stateless"
     AGGREGATE = "aggregate"
     ROWS = "rows"
     SLIDING = "sliding"
+    JOIN = "join"
 
 
 class Routing(StrEnum):
@@ -147,6 +149,28 @@ class FrameSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JoinSpec:
+    """Which row columns are of which side of a join, and which sides' rows come out without a match, too.
+
+    The row column `$side` is 0 in branches of the left side, and 1 in those of the right.
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    keeps_left: bool
+    keeps_right: bool
+    manner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dedup:
+    """Rows with equal keys less than that apart, or at that distance, are one; None: however far apart."""
+
+    keys: tuple[Field, ...]
+    within_us: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One window operator and what feeds it."""
 
@@ -170,8 +194,10 @@ class Stage:
     partials: tuple[PartialSpec, ...] = ()
     finishes: tuple[FinishSpec, ...] = ()
     panes: Panes | None = None
+    join: JoinSpec | None = None
     routing: Routing = Routing.PARTIALS
     fused: bool = False
+    dedup: Dedup | None = None
     placement: str = "auto"
     decisions: tuple[Decision, ...] = ()
 

@@ -83,6 +83,8 @@ def read_whole(stage: Stage) -> frozenset[str]:
     read |= fields_of(*(key.expr for key in stage.order))
     if stage.having is not None:
         read |= fields_of(stage.having)
+    if stage.dedup is not None:
+        read |= {key.name for key in stage.dedup.keys}
     if isinstance(stage.window, Conditional):
         read |= fields_of(stage.window.open, stage.window.close)
     return frozenset(read)

@@ -17,6 +17,7 @@ from tidegate.model.windows import Counting, Inherited
 from tidegate.plan.aggregate_calls import AggregateSink
 from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import SourceDef
+from tidegate.plan.dedup import check_keys
 from tidegate.plan.diagnostics import Diagnostics
 from tidegate.plan.emission import Shape, choose_emit, choose_lateness
 from tidegate.plan.event_time import TimeChoice, attach_time
@@ -152,6 +153,7 @@ class _SelectBinder:
                 self.at, clause="LIMIT", missing="a window", instead=instead
             )
         refuse_changing_input(self.read.node, (), at=self.read_at)
+        check_keys(self.clauses, self.read.node, self.around.source)
         node = (
             self.read.node
             if predicate == TRUE
@@ -403,6 +405,7 @@ class _SelectBinder:
         )
 
     def _emit(self, node: Logical, shape: Shape) -> Emission:
+        check_keys(self.clauses, self.read.node, self.around.source)
         emit, kind = choose_emit(self.clauses, shape, self.around.source, fallback=self.span)
         option = self.options(self._sources()).get("allowed_lateness", 0)
         option_us = (

@@ -1,7 +1,7 @@
-"""A stream joined with static tables, before any window.
+"""The items of FROM, joined from left to right: a stream with static tables, and with streams (`window_join.py`).
 
-Decided here: which joins there are (inner and left, with tables), and that every column then goes by `alias.column`, so
-that equal names stay apart. Joins of two streams are refused.
+Decided here: which joins with tables there are (inner and left), and that every column then goes by `alias.column`, so
+that equal names stay apart.
 """
 
 from dataclasses import replace
@@ -16,6 +16,7 @@ from tidegate.plan.from_items import FromItem
 from tidegate.plan.logical import Logical, Project, Source, StaticTable, StreamRef, TableJoin
 from tidegate.plan.scope import Scope, ScopeInput
 from tidegate.plan.surroundings import Surroundings
+from tidegate.plan.window_join import StreamJoin, join_streams
 from tidegate.sql.places import span_of
 from tidegate.sql.source import Span
 
@@ -40,18 +41,21 @@ def join_items(
     items = [_prefixed(item) for item in items]
     if items[0].static:
         items, joins = _stream_first(items, joins, around)
-    joined = items[0].node
+    joined: Logical = items[0].node
     visible = [_scope_input(items[0])]
     for item, join in zip(items[1:], joins, strict=True):
-        if not item.static:
-            raise _refused_join(item, join, around)
-        outer = _is_outer(join, item, around)
+        outer = item.static and _is_outer(join, item, around)
         visible.append(_scope_input(item))
         scope = Scope(
             source=around.source, inputs=tuple(visible), aggregates=around.settings.aggregates
         )
         condition = _condition(join, item, scope, around)
-        joined = TableJoin(input=joined, table=item.node, on=condition, outer=outer)
+        if item.static:
+            joined = TableJoin(input=joined, table=item.node, on=condition, outer=outer)
+        else:
+            span = _join_place(join, item, around)
+            written = StreamJoin(left=joined, right=item.node, join=join, on=condition, span=span)
+            joined = join_streams(written, around)
         using = frozenset(column.name.lower() for column in join.args.get("using") or ())
         visible[-1] = replace(visible[-1], merged=using)
     return joined, tuple(visible)
@@ -92,14 +96,6 @@ def _is_outer(join: exp.Join, item: FromItem, around: Surroundings) -> bool:
     what = f"a {' '.join(words).upper()} join with a table"
     instead = "a stream can be joined to a table with JOIN or LEFT JOIN"
     raise errors.join_not_supported(around.source.location(item.span), what=what, instead=instead)
-
-
-def _refused_join(item: FromItem, join: exp.Join, around: Surroundings) -> errors.TidegateError:
-    instead = "join a stream with a table (CREATE TABLE), or union the streams and aggregate"
-    what = "an outer join of two streams" if join.side else "a join of two streams"
-    return errors.join_not_supported(
-        around.source.location(_join_place(join, item, around)), what=what, instead=instead
-    )
 
 
 def _join_place(join: exp.Join, item: FromItem, around: Surroundings) -> Span:

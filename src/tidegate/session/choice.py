@@ -59,6 +59,15 @@ class Running:
     conf: Mapping[str, str] = field(default_factory=dict)
 
 
+def get_ready(engine: str, running: Running, settings: "Settings") -> None:
+    """Let what takes long to start do so, while the rest is loaded and planned."""
+    if engine == SPARK:
+        from tidegate.engines.spark import session as spark
+
+        master, profile = spark.master_and_profile(settings, running.master)
+        spark.get_ready(master, profile=profile, conf=running.conf)
+
+
 def run_build(engine: str, running: Running, settings: "Settings") -> "Build":
     """What makes engines of that name, which read their sources. The command line beats the settings."""
     need_engine(engine)

@@ -36,7 +36,8 @@ BY_HAND = "memory"
 class Way:
     """How programs are run. `build` makes the engine, `build_bounded` one that reads what is there now and ends.
 
-    `callbacks` are functions by the name of their sink. `printer` makes sinks for queries without a name; `anonymous`:
+    `callbacks` are functions by the name of their sink, `tables` rows of tables that no connector reads, by lower-case
+    name. `printer` makes sinks for queries without a name; `anonymous`:
     such queries are part of what a checkpoint belongs to.
     """
 
@@ -47,6 +48,7 @@ class Way:
     reset: bool = False
     anonymous: bool = True
     callbacks: Mapping[str, Callback] = field(default_factory=dict)
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
     printer: Callable[[str, Schema, StreamKind], SinkWriter] | None = None
 
 
@@ -69,7 +71,7 @@ def start(program: Program, way: Way, listener: Listener) -> tuple[Engine, Opene
         log = _open_log(program, way)
         undo.callback(log.close)
         undo.callback(opened.close)
-        around = Surroundings(clock=way.clock, log=log, listener=listener)
+        around = Surroundings(clock=way.clock, log=log, listener=listener, tables=way.tables)
         opened.around = _surroundings(program, way, around, opened)
         if opened.around.routes is not None:
             undo.callback(opened.around.routes.close)

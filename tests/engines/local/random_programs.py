@@ -222,6 +222,52 @@ def whole_rows(draw: st.DrawFn, source: str) -> str:
 
 
 @st.composite
+def by_rows(draw: st.DrawFn, source: str) -> str:
+    """A query whose windows rows complete: sliding, counting, state; with aggregates or without."""
+    first, second = draw(small), draw(st.integers(0, 5))
+    last = draw(st.sampled_from(["", f", {second}"]))
+    keys = draw(st.lists(st.sampled_from(KEYS), max_size=2, unique=True))
+    by_arrival = [] if " JOIN " in source else ["count", "state"]  # a join may turn rows around
+    kind = draw(st.sampled_from(["sliding", "sliding", *by_arrival]))
+    partition = draw(st.sampled_from(["", "", " OVER (PARTITION BY k)"]))
+    modes = ["", "", " EMIT ON WINDOW CLOSE"]
+    edges = ["window_start", "window_end"]
+    if kind == "sliding":
+        window = f"slidingwindow('ss', {first}{last})"
+        modes += [" EMIT ON UPDATE", " EMIT FINAL", " ALLOWED LATENESS INTERVAL '2' SECOND"]
+    elif kind == "count":
+        step = draw(st.sampled_from(["", f", {draw(st.integers(1, 3))}"]))
+        window, modes = f"countwindow({first}{step}){partition}", [""]
+    else:
+        opens, closes = draw(st.tuples(st.sampled_from(CONDITIONS), st.sampled_from(CONDITIONS)))
+        window, modes = f"statewindow({opens}, {closes}){partition}", [""]
+    if draw(st.integers(0, 3)) == 0:
+        names = draw(st.lists(st.sampled_from([*COLUMNS]), min_size=1, max_size=3, unique=True))
+        return f"SELECT {', '.join([*names, *edges])} FROM {source} GROUP BY {window}{draw(st.sampled_from(modes))}"
+    named = [f"{key} AS k{place}" for place, key in enumerate(keys)]
+    query = f"SELECT {', '.join([*named, *draw(outputs()), *edges])} FROM {source}"
+    query += f" GROUP BY {', '.join([*keys, window])}"
+    query += draw(st.sampled_from(["", "", *(f" HAVING {one}" for one in HAVING)]))
+    return query + draw(st.sampled_from(modes))
+
+
+@st.composite
+def over_rows(draw: st.DrawFn, source: str) -> str:
+    """Rows with aggregates of their neighbours, in one frame or two."""
+    columns = draw(
+        st.lists(st.sampled_from(["k", "v", "x", "v + 1 AS o"]), max_size=2, unique=True)
+    )
+    keys = draw(st.sampled_from(["", "PARTITION BY k ", "PARTITION BY k, b "]))
+    for place, call in enumerate(draw(st.lists(aggregates(), min_size=1, max_size=3))):
+        to = draw(st.sampled_from(["CURRENT ROW", f"{_seconds(draw(small))} FOLLOWING"]))
+        frame = f"RANGE BETWEEN {_seconds(draw(small))} PRECEDING AND {to}"
+        columns.append(f"{call} OVER ({keys}ORDER BY ts {frame}) AS a{place}")
+    lateness = draw(st.sampled_from(["", "", " ALLOWED LATENESS INTERVAL '2' SECOND"]))
+    mode = draw(st.sampled_from(["", "", " EMIT ON UPDATE", " EMIT FINAL"]))
+    return f"SELECT {', '.join(['ts', *columns])} FROM {source}{lateness}{mode}"
+
+
+@st.composite
 def cascades(draw: st.DrawFn, source: str) -> list[str]:
     """Streams over a stream of windows."""
     lateness = draw(st.sampled_from(["", " ALLOWED LATENESS INTERVAL '3' SECOND"]))
@@ -244,8 +290,10 @@ def cascades(draw: st.DrawFn, source: str) -> list[str]:
 @st.composite
 def texts(draw: st.DrawFn) -> Text:
     """A script of a source or two, and one query or a cascade of two."""
-    kind = draw(st.sampled_from(["windowed"] * 5 + ["groups", "rows", "cascade"]))
-    source, names, joins = draw(reads(several=kind != "rows"))
+    kind = draw(
+        st.sampled_from(["windowed"] * 5 + ["groups", "rows", "cascade", "by rows", "over"])
+    )
+    source, names, joins = draw(reads(several=kind not in ("rows", "over")))
     on_the_clock = kind != "cascade" and len(names) == 1 and draw(st.integers(0, 9)) == 0
     match kind:
         case "windowed":
@@ -254,6 +302,10 @@ def texts(draw: st.DrawFn) -> Text:
             queries = [draw(groups_alone(source))]
         case "rows":
             queries = [draw(whole_rows(source))]
+        case "by rows":
+            queries = [draw(by_rows(source))]
+        case "over":
+            queries = [draw(over_rows(source))]
         case _:
             queries = draw(cascades(source))
     if on_the_clock:

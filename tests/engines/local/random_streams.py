@@ -102,8 +102,9 @@ def steps_of(program: Program, text: Text) -> st.SearchStrategy[list[Step]]:
         choices += [insert] * (4 if name in text.sources else 1)
     for name in text.sources:
         choices.append(st.builds(Step, st.just("watermark"), st.just(name), at_us=common))
-    choices.append(st.integers(0, 60).map(lambda at: Step("clock", at_us=at * SECOND)))
-    return st.lists(st.one_of(choices), max_size=7)
+    clock = st.integers(0, 60).map(lambda at: Step("clock", at_us=at * SECOND))
+    choices += [clock] * (4 if "EVERY" in text.sql or "PROCTIME" in text.sql else 1)
+    return st.lists(st.one_of(choices), max_size=9)
 
 
 @st.composite

@@ -234,7 +234,10 @@ def limited(draw: st.DrawFn) -> tuple[Case, str, str]:
     return Case(text, (*steps, Step("end"))), free, bound
 
 
-@settings(suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=max(10, settings().max_examples // 3),
+    suppress_health_check=list(HealthCheck),
+)
 @given(drawn=limited(), manner=manners)
 def test_what_quotas_let_through_is_exact(
     drawn: tuple[Case, str, str], manner: Manner, tmp_path_factory: pytest.TempPathFactory

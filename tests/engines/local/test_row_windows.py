@@ -29,6 +29,9 @@ from tidegate.sql.source import SourceText
 SOURCE = """CREATE SOURCE ev (k VARCHAR, v BIGINT, x DOUBLE, d DECIMAL(30, 2), ok BOOLEAN, ts TIMESTAMP,
   WATERMARK FOR ts AS ts - INTERVAL '2' SECOND);
 """
+TWICE = SOURCE.replace("SOURCE ev", "SOURCE twice").replace(
+    "SECOND)", "SECOND) WITH (dedup_key = 'K', dedup_within = '1s')"
+)
 FOLDED = (
     "COUNT(*) AS n, SUM(v) AS s, AVG(x) AS a, MIN(v) AS lo, MAX(x) AS hi, BOOL_AND(ok) AS every"
 )
@@ -75,6 +78,21 @@ OTHERS = {
     "states, rows": "SELECT k, v FROM ev WHERE x <> 0 GROUP BY statewindow(v > 3, v > 3)",
 }
 
+KINDS = ("late", "duplicate", "evicted", "error")
+DEDUP = "WITH (dedup_key = 'k, v', dedup_within = '2s')"
+DUPLICATES = {
+    "tumbling": f"SELECT k, {FOLDED}, {SHARED}, {LISTED}, window_end FROM ev GROUP BY k, TUMBLE(ts, '4s') {DEDUP}",
+    "hopping": f"SELECT k, {FOLDED} FROM ev WHERE ok GROUP BY k, HOP(ts, '3s', '5s') EMIT CHANGES {DEDUP}",
+    "session": f"SELECT {SHARED}, COUNT(*) AS n, window_end FROM ev GROUP BY SESSION(ts, '2s') {DEDUP}",
+    "raw": f"SELECT k, v, window_end FROM ev GROUP BY TUMBLE(ts, '4s') ALLOWED LATENESS INTERVAL '2' SECOND {DEDUP}",
+    "no window": f"SELECT k, {FOLDED}, {LISTED} FROM ev GROUP BY k {DEDUP}",
+    "stateless": f"SELECT k, v, x FROM ev WHERE ok {DEDUP}",
+    "sliding": f"SELECT k, {over(BACK, FOLDED)} FROM ev {DEDUP}",
+    "counting": f"SELECT COUNT(*) AS n, SUM(v) AS s FROM ev GROUP BY countwindow(3) {DEDUP}",
+    "for ever": f"SELECT {FOLDED} FROM ev GROUP BY TUMBLE(ts, '4s') WITH (dedup_key = 'v')",
+    "of a source": f"SELECT k, {FOLDED} FROM twice GROUP BY k, TUMBLE(ts, '4s')",
+}
+
 
 @dataclass(frozen=True)
 class Act:
@@ -116,7 +134,7 @@ def planned(query: str, *, fused: bool = True) -> Program:
         query = query.replace("WITH (", f"WITH ({own}, ")
     elif own:
         query = f"{query} WITH ({own})"
-    text = f"{SOURCE}CREATE STREAM out AS {query};"
+    text = f"{SOURCE}{TWICE}CREATE STREAM out AS {query};"
     program = plan_script(parse_script(SourceText(text)), Settings())
     assert program.errors == []
     return program
@@ -130,30 +148,39 @@ def in_process(program: Program) -> ScenarioSubject:
 
 
 def perform(act: Act, subject: Subject) -> None:
-    if act.rows:
-        subject.insert("ev", [dict(row) for row in act.rows])
-    if act.watermark_us is not None:
-        subject.watermark("ev", act.watermark_us)
+    for source in ("ev", "twice"):
+        if act.rows:
+            subject.insert(source, [dict(row) for row in act.rows])
+        if act.watermark_us is not None:
+            subject.watermark(source, act.watermark_us)
     if act.clock_us is not None:
         subject.clock(act.clock_us)
     if act.restart:
         subject.restart()
 
 
-def told(payloads: Sequence[Mapping[str, Any]]) -> Counter[str]:
-    names = ("reason", "event_time", "watermark", "window", "original_event")
+def told(subject: Subject, names: Sequence[str]) -> Counter[str]:
+    """What the side outputs say."""
+    payloads = [payload for kind in KINDS for payload in subject.take_side(kind)]
     return Counter(repr([payload[name] for name in names]) for payload in payloads)
 
 
-def check(subjects: Mapping[str, Subject], oracle: Oracle, steps: Sequence[Act]) -> None:
+def check(
+    subjects: Mapping[str, Subject],
+    oracle: Oracle,
+    steps: Sequence[Act],
+    *,
+    names: Sequence[str] = ("reason", "event_time", "watermark", "window", "original_event"),
+) -> None:
     for number, act in enumerate([*steps, None]):
         for subject in (oracle, *subjects.values()):
             subject.end() if act is None else perform(act, subject)
-        expected, late = list(oracle.take("out")), told(oracle.take_side("late"))
+        expected = list(oracle.take("out"))
+        gone = told(oracle, names)
         for name, subject in subjects.items():
             given = list(subject.take("out"))
             assert same_bag(expected, given), (number, name, expected, given)
-            assert told(subject.take_side("late")) == late, (number, name)
+            assert told(subject, names) == gone, (number, name)
 
 
 @pytest.mark.parametrize("name", SLIDING)
@@ -172,3 +199,14 @@ def test_sliding_windows(name: str, steps: list[Act]) -> None:
 def test_counting_and_state_windows(name: str, steps: list[Act]) -> None:
     query = OTHERS[name]
     check({"cut": in_process(planned(query))}, Oracle(planned(query)), steps)
+
+
+@pytest.mark.parametrize("name", DUPLICATES)
+@given(steps=acts())
+def test_duplicates(name: str, steps: list[Act]) -> None:
+    """What is late for every session there is may have been forgotten, and so be late instead of a duplicate."""
+    query, subjects = DUPLICATES[name], {"told apart": in_process(planned(DUPLICATES[name]))}
+    if name == "session":
+        check(subjects, Oracle(planned(query)), steps, names=("event_time", "original_event"))
+    else:
+        check(subjects, Oracle(planned(query)), steps)

@@ -1,133 +1,114 @@
-"""kill -9 on a cluster of two workers: of executors, of the driver. What comes out is what an undisturbed run writes.
+"""Executors that lack something are found out before a query depends on them."""
 
-Files are compared by name, which is that of their epoch, and by their rows: an epoch that was repeated has replaced its
-file, and nothing is there twice. The order of rows in a file is that of shards, and means nothing.
-"""
-
-import json
+import ast
 import os
-import random
-import signal
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import py4j
+import pyspark
 import pytest
-from pyarrow import parquet
-from pyspark.sql import SparkSession
+from pyspark import cloudpickle
 
-from tests.engines.local.test_killed import prepare
-from tests.engines.spark.cluster import Cluster, cluster
-from tests.engines.spark.on_cluster import ROOT, run
+from tidegate import errors
+from tidegate.engines.spark.cluster import (
+    _question,
+    check_executors,
+    here,
+    runs_python,
+    what_is_lacking,
+)
+from tidegate.errors import TidegateError
+from tidegate.plan.script import plan_script
+from tidegate.plan.settings import Settings
+from tidegate.sql.parser import parse_script
+from tidegate.sql.source import SourceText
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
-ROWS, FILES = 2_400, 3
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Path:
-    """On the driver, in this process."""
-    place = new(tmp_path_factory.mktemp("undisturbed"))
-    run(place, "local[2]", state="driver")
-    return place
-
-
-@pytest.fixture(scope="module")
-def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with cluster(tmp_path_factory.mktemp("cluster")) as made:
-        yield made
+HERE = {"tidegate": "0.1.0", "numpy": "2.3.0", "pyarrow": "26.0.1"}
 
 
-def new(place: Path) -> Path:
-    return prepare(place, rows=ROWS, files=FILES)
+def test_the_drivers_own_versions_fit() -> None:
+    assert what_is_lacking([("a", here())], here()) == []
 
 
-def written(place: Path) -> dict[str, list[str]]:
-    return {
-        str(file.relative_to(place)): rows(file)
-        for file in sorted((place / "out").glob("*/part-*"))
-    }
+@pytest.mark.parametrize(
+    ("there", "told"),
+    [
+        ({}, ["numpy is missing on a", "pyarrow is missing on a", "tidegate is missing on a"]),
+        ({**HERE, "numpy": "2.0.9", "pyarrow": "26.1"}, []),
+        ({**HERE, "numpy": "1.26.4"}, ["numpy is 1.26.4 on a, and 2.3.0 here"]),
+        ({**HERE, "tidegate": "0.1.1"}, ["tidegate is 0.1.1 on a, and 0.1.0 here"]),
+    ],
+)
+def test_what_is_told(there: dict[str, str], told: list[str]) -> None:
+    assert what_is_lacking([("a", there)], HERE) == told
 
 
-def rows(file: Path) -> list[str]:
-    if file.suffix == ".parquet":
-        return sorted(map(repr, parquet.read_table(file).to_pylist()))
-    return sorted(file.read_text("utf-8").splitlines())
+class Far:
+    """A cluster of other Pythons: what is sent there arrives as bytes, and runs where Tidegate is not."""
+
+    def __init__(self, python: list[str]) -> None:
+        self.master, self.defaultParallelism, self._python = "spark://far:7077", 2, python
+        self.sparkContext = self
+
+    def parallelize(self, numbers: range, _tasks: int) -> "Far":
+        assert len(numbers) == 2
+        return self
+
+    def map(self, function: Any) -> "Far":
+        self._sent = cloudpickle.dumps(function)  # type: ignore[no-untyped-call]
+        return self
+
+    def collect(self) -> list[Any]:
+        code = "import sys, pickle; print(repr(pickle.loads(bytes.fromhex(sys.argv[1]))(0)))"
+        ran = subprocess.run(
+            [*self._python, "-c", code, self._sent.hex()],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        found: list[Any] = [ast.literal_eval(ran.stdout)]
+        return found
 
 
-def begun(place: Path, master: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.engines.spark.on_cluster", str(place), master]
-    path = os.pathsep.join([str(ROOT), str(ROOT / "src")])
-    environ = {**os.environ, "PYTHONPATH": path}
-    for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
-        environ.pop(name, None)
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, env=environ)
+def test_the_question_needs_nothing_of_ours(tmp_path: Path) -> None:
+    """Only Spark's own Python is there, which brings what reads the question."""
+    for package in (pyspark, py4j):
+        (tmp_path / package.__name__).symlink_to(Path(str(package.__file__)).parent)
+    far: Any = Far(["env", f"PYTHONPATH={tmp_path}", sys.executable, "-S"])
+    with pytest.raises(TidegateError) as raised:
+        check_executors(far)
+    assert raised.value.code == errors.executors_lack.code
+    host = os.uname().nodename
+    assert f"tidegate is missing on {host}" in raised.value.message
+    assert "--archives" in raised.value.hint
 
 
-def check(place: Path, undisturbed: Path) -> None:
-    assert written(place) == written(undisturbed)
-    totals = [json.loads((one / "totals.json").read_text("utf-8")) for one in (place, undisturbed)]
-    assert totals[0] == totals[1]
+FILES = " WITH (connector = 'file', path = 'in')"
 
 
-def check_executors(
-    kills: int, *, seed: int, on: Cluster, undisturbed: Path, tmp_path: Path
-) -> None:
-    draw = random.Random(seed)
-    done = attempt = 0
-    while done < kills:
-        attempt += 1
-        place = new(tmp_path / str(attempt))
-        with begun(place, on.url) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"running\n"
-            while process.poll() is None:
-                time.sleep(draw.uniform(0.5, 6))
-                there = on.executors
-                if there and done < kills and process.poll() is None:
-                    on.kill(draw.choice(there))
-                    done += 1
-            assert process.returncode == 0
-        check(place, undisturbed)
+@pytest.mark.parametrize(
+    ("source", "state", "on_executors", "asked"),
+    [
+        ("", "auto", True, True),
+        ("", "executors", True, True),
+        ("", "auto", False, False),
+        ("", "driver", True, False),
+        (FILES, "driver", False, True),
+    ],
+)
+def test_who_is_asked(source: str, state: str, on_executors: bool, asked: bool) -> None:
+    """Executors that run nothing of ours need nothing of ours."""
+    sql = f"CREATE SOURCE ev (v BIGINT){source}; CREATE STREAM n AS SELECT v FROM ev"
+    program = plan_script(parse_script(SourceText(sql)), Settings(spark={"state": state}))
+    assert not program.errors
+    assert runs_python(program, on_executors=on_executors) == asked
 
 
-def check_drivers(kills: int, *, seed: int, on: Cluster, undisturbed: Path, tmp_path: Path) -> None:
-    draw = random.Random(seed)
-    done = attempt = 0
-    while done < kills:
-        attempt += 1
-        place = new(tmp_path / str(attempt))
-        while not (place / "totals.json").exists():
-            with begun(place, on.url) as process:
-                assert process.stdout is not None
-                if done < kills:
-                    stopper = threading.Thread(target=process.stdout.readline)
-                    stopper.start()
-                    stopper.join(draw.uniform(1, 60))
-                    time.sleep(draw.uniform(0, 8))
-                    process.send_signal(signal.SIGKILL)
-                    stopper.join()
-                code = process.wait()
-                assert code in (0, -signal.SIGKILL), code
-                done += code != 0
-        check(place, undisturbed)
-
-
-def test_two_executors_die(two_workers: Cluster, undisturbed: Path, tmp_path: Path) -> None:
-    check_executors(2, seed=1, on=two_workers, undisturbed=undisturbed, tmp_path=tmp_path)
-
-
-def test_two_drivers_die(two_workers: Cluster, undisturbed: Path, tmp_path: Path) -> None:
-    check_drivers(2, seed=2, on=two_workers, undisturbed=undisturbed, tmp_path=tmp_path)
-
-
-def test_thirty_executors_die(two_workers: Cluster, undisturbed: Path, tmp_path: Path) -> None:
-    check_executors(30, seed=3, on=two_workers, undisturbed=undisturbed, tmp_path=tmp_path)
-
-
-def test_thirty_drivers_die(two_workers: Cluster, undisturbed: Path, tmp_path: Path) -> None:
-    check_drivers(30, seed=4, on=two_workers, undisturbed=undisturbed, tmp_path=tmp_path)
+def test_a_cluster_that_has_all_of_it() -> None:
+    near: Any = Far([sys.executable])
+    check_executors(near)
+    assert _question(("numpy",))(0)[1] == {"numpy": here()["numpy"]}

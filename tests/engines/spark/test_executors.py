@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.engines.local.ways import WAYS, Travelling, Way, on_lanes
-from tests.engines.spark.test_scenarios import changing, files, needs_more
+from tests.engines.spark.test_scenarios import changing, files
 from tests.oracle.playing import planned
 from tests.oracle.test_scenarios import loaded, name_of
 from tidegate.engines.engine import Surroundings
@@ -98,7 +98,7 @@ _USUAL_RESTARTED = (
 def agree(path: Path, way: Way, tmp_path: Path, places: Places) -> None:
     scenario = loaded(path)
     program = planned(scenario)
-    if needs_more(program) or not may_move(program):
+    if not may_move(program):
         pytest.skip("nothing of it may leave the driver")
     subject = Placed(program, way, tmp_path, places)
     assert play(way.regime(scenario), program, subject) == []

@@ -10,15 +10,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.engines.local.test_scenarios import is_beyond
 from tests.engines.local.ways import WAYS, Travelling, Way, on_lanes
 from tests.oracle.playing import planned
 from tests.oracle.sensitive import SENSITIVE
 from tests.oracle.test_scenarios import FILES, loaded, name_of, runs_at_all
 from tidegate.engines.spark.build import spark_build
 from tidegate.engines.subject import Build
-from tidegate.plan.planner import plan_query
-from tidegate.plan.script import Program
 from tidegate.scenarios.runner import play
 from tidegate.scenarios.steps import Scenario
 
@@ -58,17 +55,10 @@ def changing() -> Iterator[object]:
 
 def agree(scenario: Scenario, kind: type[Travelling], way: Way, place: Path) -> None:
     program = planned(scenario)
-    if needs_more(program):
-        return
     subject = kind(program, way, place)
     assert play(scenario, program, subject) == []
     subject.check_conservation()
     subject.engine.close()
-
-
-def needs_more(program: Program) -> bool:
-    stages = (stage for query in program.queries for stage in plan_query(query, program).stages)
-    return any(map(is_beyond, stages))
 
 
 @pytest.mark.parametrize("path", list(files()), ids=name_of)

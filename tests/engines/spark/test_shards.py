@@ -164,7 +164,7 @@ EVERYTHING = {"tumbled", "visits", "corrected"}
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_rows(tmp_path_factory.mktemp("small") / "in", rows=2_000, keys=300)
+    return write_rows(tmp_path_factory.mktemp("small") / "in", rows=2_100, keys=300)
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_the_rows_are_worth_comparing(expected: tuple[Seen, dict[str, Any]]) -> 
 
 
 def test_many_rows_and_keys(tmp_path: Path, spark: SparkSession) -> None:
-    place = write_rows(tmp_path / "in", rows=100_000, keys=20_000)
+    place = write_rows(tmp_path / "in", rows=99_999, keys=20_000)
     ours = run(told(place, state="executors"), log_in(tmp_path / "state"))
     assert ours == run(told(place, state="driver"))
     assert ours == run(told(place), local=True)

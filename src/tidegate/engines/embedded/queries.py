@@ -61,7 +61,9 @@ class Feed(ds.InMemoryDataset):  # type: ignore[misc]  # pyarrow has no types
         if columns is not None:
             schema = pa.schema([schema.field(name) for name in columns])
             batches = [batch.select(list(columns)) for batch in batches]
-        if filter is not None:
+        if isinstance(filter, pa.Scalar):  # a condition that says the same of all rows
+            batches = batches if filter.as_py() else []
+        elif filter is not None:
             batches = pa.Table.from_batches(batches, schema).filter(filter).to_batches()
         return _Scan(schema, batches)
 

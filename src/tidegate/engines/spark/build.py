@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.engine import Surroundings
 from tidegate.engines.inputs import BY_HAND, Inputs, polled
 from tidegate.engines.spark.engine import SparkEngine
-from tidegate.engines.spark.session import session
+from tidegate.engines.spark.handed import FrameEngine, HandedFrame
+from tidegate.engines.spark.session import master_and_profile, session
 from tidegate.engines.subject import Build
-from tidegate.model.options import SPARK_OPTIONS
 from tidegate.plan.script import Program
 from tidegate.plan.settings import Settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _workers = cache(Workers)
 
@@ -44,10 +48,17 @@ def spark_run(
 
     What is not given here is as `[spark]` has it.
     """
-
-    def option(name: str) -> str:
-        return str(settings.spark.get(name, SPARK_OPTIONS[name].default))
-
     inputs = polled(bounded=bounded, batch_rows=batch_rows)
-    chosen = master or option("master")
-    return spark_build(chosen, inputs=inputs, profile=option("profile"), conf=conf)
+    chosen, profile = master_and_profile(settings, master)
+    return spark_build(chosen, inputs=inputs, profile=profile, conf=conf)
+
+
+def frame_build(
+    spark: "SparkSession", frames: Mapping[str, HandedFrame], *, inputs: Inputs = BY_HAND
+) -> Build:
+    """Builds engines that are handed frames in the given session, by the frames' lower-case names."""
+
+    def build(program: Program, around: Surroundings) -> FrameEngine:
+        return FrameEngine(program, around, inputs, spark=spark, workers=_workers(), frames=frames)
+
+    return build

@@ -49,10 +49,29 @@ class Range:
 
 
 def private_session(spark: "SparkSession") -> "SparkSession":
-    """A session beside the given one, for statements alone."""
+    """A session beside the given one, for statements alone; what its owner has set counts there, too."""
     own = spark.newSession()
+    there = own.conf.getAll
+    for name, value in spark.conf.getAll.items():
+        if there.get(name) != value and own.conf.isModifiable(name):
+            own.conf.set(name, value)
     prepare(own)
     return own
+
+
+def is_remote(spark: "SparkSession") -> bool:
+    """Whether the session is a client of Spark Connect, without a driver of its own."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def brought(data: "DataFrame", spark: "SparkSession") -> "DataFrame":
+    """The same rows in another session. What they are made of was decided in their own, and stays."""
+    from pyspark.sql import DataFrame
+
+    jvm = spark._jvm
+    assert jvm is not None
+    dataset = jvm.org.apache.spark.sql.classic.Dataset
+    return DataFrame(dataset.ofRows(spark._jsparkSession, data._jdf.logicalPlan()), spark)
 
 
 def prepare(spark: "SparkSession") -> None:

@@ -9,6 +9,8 @@ PYSPARK_GATEWAY_SECRET say.
 The JVM lives no longer than this process, however that ends: it reads its stdin and exits at the end of it, and the
 other end of that pipe is open here only.
 
+A start takes seconds in which this process has other things to do: `begin` starts the JVM, `ready` waits for it.
+
 What differs from spark-submit: conf/spark-env.sh is not read, and the settings that shape the JVM itself
 (spark.driver.memory, .extraJavaOptions, .extraClassPath) are taken from `conf`, not from spark-defaults.conf.
 """
@@ -21,13 +23,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 
 from tidegate import errors
+from tidegate.engines.spark import archives
 from tidegate.engines.spark.java import Java, find_java
 
 # org.apache.spark.launcher.JavaModuleOptions without --add-modules=jdk.incubator.vector (a test compares the two).
@@ -100,6 +103,7 @@ class Launch:
             *self.profile.flags,
             *MODULE_OPTIONS,
             *self._logging(),
+            *self._class_data(extra),
             *extra,
             "org.apache.spark.deploy.SparkSubmit",
             *("--properties-file", str(properties), "--load-spark-defaults"),
@@ -113,6 +117,17 @@ class Launch:
             "SPARK_CONNECT_MODE": "0",
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection_info),
         }
+
+    @property
+    def archive_stem(self) -> Path:
+        """Where a class-data archive for this launch would be."""
+        return archives.archive_stem(self.java, self._class_path(), self.profile, self.environ)
+
+    def _class_data(self, extra: list[str]) -> tuple[str, ...]:
+        """Whoever has something to say about archives knows better."""
+        said = any("Archive" in word or "-Xshare" in word for word in extra)
+        archive = None if said else archives.found(self.archive_stem)
+        return archives.use(archive) if archive else ()
 
     def _memory(self) -> str:
         return self.conf.get("spark.driver.memory") or self.environ.get("SPARK_DRIVER_MEMORY", "1g")
@@ -153,38 +168,82 @@ class Jvm:
             del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
 
 
-def start(profile: Profile, conf: Mapping[str, str], *, timeout_s: float = 300.0) -> Jvm:
-    """Start a JVM for this process. `timeout_s` has to include the download of spark.jars.packages."""
-    launch = Launch(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starting:
+    """A JVM that is on its way."""
+
+    process: subprocess.Popen[bytes]
+    command: list[str]
+    folder: tempfile.TemporaryDirectory[str]
+
+    def ready(self, *, timeout_s: float = 300.0) -> Jvm:
+        """Wait until it is there. `timeout_s` has to include the download of spark.jars.packages."""
+        with self.folder as folder:
+            info = _connection_info(folder)
+            _wait_for(info, self.process, timeout_s=timeout_s, command=self.command)
+            port, secret = read_connection(info.read_bytes())
+        return Jvm(process=self.process, port=port, secret=secret)
+
+    def abandon(self) -> None:
+        """Nobody will connect to it."""
+        self.process.kill()
+        stop(self.process)
+        with suppress(OSError):
+            self.folder.cleanup()
+
+    def end(self) -> None:
+        """When this process ends: in peace, if anybody has connected."""
+        if Path(self.folder.name).exists():
+            self.abandon()
+        else:
+            stop(self.process)
+
+
+def launch_for(profile: Profile, conf: Mapping[str, str]) -> Launch:
+    """How a JVM for this process is started."""
+    return Launch(
         java=find_java(),
         spark_home=spark_home(os.environ),
         profile=profile,
         conf=conf,
         environ=os.environ,
     )
-    with tempfile.TemporaryDirectory(prefix="tidegate-jvm-") as folder:
-        properties, connection_info = Path(folder, "spark.properties"), Path(folder, "connection")
-        properties.write_text(properties_text(conf), encoding="utf-8")
-        command = launch.command(properties)
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=2,  # our stdout is for rows
-            env=launch.environment(connection_info),
-            process_group=0,  # Ctrl-C is for us: the JVM has to outlive it, for a query to drain
-        )
-        atexit.register(stop, process)
-        _wait_for(connection_info, process, timeout_s=timeout_s, command=command)
-        port, secret = read_connection(connection_info.read_bytes())
-    return Jvm(process=process, port=port, secret=secret)
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
+def begin(profile: Profile, conf: Mapping[str, str]) -> Starting:
+    """Start a JVM for this process."""
+    launch = launch_for(profile, conf)
+    folder = tempfile.TemporaryDirectory(prefix="tidegate-jvm-")
+    properties = Path(folder.name, "spark.properties")
+    properties.write_text(properties_text(conf), encoding="utf-8")
+    command = launch.command(properties)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=2,  # our stdout is for rows
+        env=launch.environment(_connection_info(folder.name)),
+        process_group=0,  # Ctrl-C is for us: the JVM has to outlive it, for a query to drain
+    )
+    starting = Starting(process=process, command=command, folder=folder)
+    atexit.register(starting.end)
+    return starting
+
+
+def start(profile: Profile, conf: Mapping[str, str], *, timeout_s: float = 300.0) -> Jvm:
+    """Start a JVM for this process, and wait for it."""
+    return begin(profile, conf).ready(timeout_s=timeout_s)
+
+
+def _connection_info(folder: str) -> Path:
+    return Path(folder, "connection")
+
+
+def stop(process: subprocess.Popen[bytes], *, within_s: float = STOP_WITHIN_S) -> None:
     """End the JVM the way that the end of this process does, and see it gone."""
     assert process.stdin is not None
     process.stdin.close()
     try:
-        process.wait(STOP_WITHIN_S)
+        process.wait(within_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

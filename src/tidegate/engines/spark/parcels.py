@@ -18,7 +18,7 @@ from tidegate import errors
 from tidegate.errors import TidegateError
 from tidegate.kernel.changes import Broken, Emitted, together
 from tidegate.kernel.refusals import Refused
-from tidegate.kernel.steps import Account, Outcome
+from tidegate.kernel.steps import Account, Outcome, Seen
 from tidegate.state import Attempt, Entry, Part
 from tidegate.state.parts import pack, unpack
 
@@ -29,11 +29,13 @@ _REFUSED = "refused"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parcel:
-    """A shard's outcome. `attempt` None: it had nothing to write."""
+    """A shard's outcome. `attempt` None: it had nothing to write. `seen` is by input, `next_end_us` of its windows."""
 
     shard: int
     outcome: Outcome
     attempt: Attempt | None
+    seen: Sequence[Seen]
+    next_end_us: int
     bytes: int
     windows: int
 
@@ -50,6 +52,8 @@ def sent(parcel: Parcel) -> pa.RecordBatch:
         "watermark_us": outcome.watermark_us,
         "behind_us": outcome.behind_us,
         "attempt": attempt_facts(parcel.attempt),
+        "seen": [[one.rows, one.latest_us] for one in parcel.seen],
+        "next_end_us": parcel.next_end_us,
         "bytes": parcel.bytes,
         "windows": parcel.windows,
         "inputs": len(outcome.refused),
@@ -126,9 +130,25 @@ def _parcel(shard: int, facts: Mapping[str, Any], tables: Mapping[str, pa.Table]
         facts["watermark_us"],
         facts["behind_us"],
     )
-    attempt = attempt_of(facts["attempt"])
-    sizes = {"bytes": facts["bytes"], "windows": facts["windows"]}
-    return Parcel(shard=shard, outcome=outcome, attempt=attempt, **sizes)
+    return Parcel(
+        shard=shard,
+        outcome=outcome,
+        attempt=attempt_of(facts["attempt"]),
+        seen=[Seen(rows=rows, latest_us=latest_us) for rows, latest_us in facts["seen"]],
+        next_end_us=facts["next_end_us"],
+        bytes=facts["bytes"],
+        windows=facts["windows"],
+    )
+
+
+def seen_by_all(parcels: Sequence[Parcel]) -> tuple[Seen, ...]:
+    """What each input has brought, over all shards."""
+    found = []
+    for of in zip(*(parcel.seen for parcel in parcels), strict=True):
+        times = [one.latest_us for one in of if one.latest_us is not None]
+        rows = sum(one.rows for one in of)
+        found.append(Seen(rows=rows, latest_us=max(times, default=None)))
+    return tuple(found)
 
 
 def merged(outcomes: Sequence[Outcome]) -> Outcome:

@@ -1,7 +1,8 @@
 """Ranges of sources as frames, whoever reads them.
 
 Decided here: a source that has no way of its own into Spark is read in this process, as the in-process engine reads
-it, and its rows are handed over. That is right for every connector, and fast enough for those that make rows up.
+it, and its rows are handed over. That is right for every connector, and fast enough for those that make rows up. Over
+Spark Connect files are read so, too: what executors report of them comes by ways that it does not have.
 """
 
 from typing import TYPE_CHECKING, Protocol
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from tidegate.connectors.files.source import FileSource
 from tidegate.connectors.protocols import Offset, SourceReader
 from tidegate.engines.spark.files import FileFrames
-from tidegate.engines.spark.frames import Range, frame_of
+from tidegate.engines.spark.frames import Range, frame_of, is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,6 +40,6 @@ class HandedOver:
 
 def ranges_of(spark: "SparkSession", reader: SourceReader, *, shared: bool) -> Ranges:
     """How Spark gets at what the reader reads. `shared`: several queries read each range."""
-    if isinstance(reader, FileSource):
+    if isinstance(reader, FileSource) and not is_remote(spark):
         return FileFrames(spark, reader, shared=shared)
     return HandedOver(spark, reader)

@@ -8,6 +8,8 @@ So the usual statement takes rows of any time, and its partials tell afterwards 
 or closed as a whole. Where that is not enough (rows that go to several windows, rows whose expressions fail, which are
 late before they are anything else, rows from the future, rows that got the clock's time), the careful statement runs
 with the epoch's own constants, and from then on the branch is careful.
+
+And that few rows are one task's: an exchange costs more than it spreads.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,6 +55,7 @@ _BEFORE_LATE = (
         )
     ),
 )
+_FEW_ROWS = 20_000
 _ANY_TIME = {"open_from_us": MIN_EVENT_TIME_US, "latest_us": MAX_EVENT_TIME_US, "clock_us": 0}
 
 
@@ -121,7 +124,7 @@ class SparkRows:
             session = frame.data.sparkSession
             prepare(session)
             self._name_tables(session)
-            name_frame(frame.data, BATCH)
+            name_frame(_in_tasks(frame), BATCH)
             yield session.sql(text)
 
     def _name_tables(self, session: "SparkSession") -> None:
@@ -151,6 +154,12 @@ class SparkRows:
             return batch
         made = array_of(np.where(late, -_LATE, panes), None, pa.int64())
         return batch.set_column(batch.schema.get_field_index(PANE), PANE, made)
+
+
+def _in_tasks(frame: Frame) -> "DataFrame":
+    """The rows, spread as far as it is worth it."""
+    few = frame.count is not None and frame.count <= _FEW_ROWS
+    return frame.data.coalesce(1) if few else frame.data
 
 
 def _tells_afterwards(stage: Stage, branch: Branch) -> bool:

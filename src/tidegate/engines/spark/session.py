@@ -18,9 +18,12 @@ from urllib.parse import urlsplit
 
 from tidegate import errors
 from tidegate.engines.spark import jvm
+from tidegate.model.options import SPARK_OPTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from tidegate.plan.settings import Settings
 
 DEFAULTS: Mapping[str, str] = {
     "spark.app.name": "tidegate",
@@ -42,6 +45,7 @@ _RENAMING = (
 )
 
 _starting = Lock()
+_ahead: list[tuple[jvm.Profile, dict[str, str], jvm.Starting]] = []
 
 
 def session(
@@ -61,6 +65,18 @@ def session(
         return _active() or _started(wanted, jvm.Profile(profile))
 
 
+def get_ready(master: str, *, profile: str, conf: Mapping[str, str]) -> None:
+    """Let the JVM start while this process does something else; `session` with the same arguments connects to it.
+
+    What is wrong with it `session` will say.
+    """
+    with _starting, suppress(errors.TidegateError, OSError):
+        if not _ahead and _active() is None and not _has_jvm():
+            wanted, tuned = settings(master, conf), jvm.Profile(profile)
+            _adapt_environment(master)
+            _ahead.append((tuned, wanted, jvm.begin(tuned, wanted)))
+
+
 def settings(master: str, conf: Mapping[str, str]) -> dict[str, str]:
     """All settings of a new session.
 
@@ -74,6 +90,15 @@ def settings(master: str, conf: Mapping[str, str]) -> dict[str, str]:
     if (cores := local_cores(master)) is not None:
         chosen |= {**LOCAL_DEFAULTS, "spark.sql.shuffle.partitions": str(cores)}
     return {**chosen, **conf}
+
+
+def master_and_profile(given: "Settings", master: str | None) -> tuple[str, str]:
+    """As `[spark]` has it, if nothing else is said."""
+
+    def option(name: str) -> str:
+        return str(given.spark.get(name, SPARK_OPTIONS[name].default))
+
+    return master or option("master"), option("profile")
 
 
 def local_cores(master: str) -> int | None:
@@ -126,24 +151,46 @@ def _active() -> "SparkSession | None":
 
 def _started(chosen: Mapping[str, str], profile: jvm.Profile) -> "SparkSession":
     try:
-        from pyspark import SparkContext
         from pyspark.sql import SparkSession
     except ImportError as missing:
         raise errors.no_pyspark() from missing
 
     builder = SparkSession.builder.config(map=dict(chosen))
-    if local_cores(chosen["spark.master"]) is not None:
-        # A cluster's machines need not have this interpreter, nor this path to it.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
-        return (
-            builder.getOrCreate()
-        )  # a JVM outlives its sessions, or spark-submit started it and then us
-    with jvm.start(profile, chosen).offered():
+    _adapt_environment(chosen["spark.master"])
+    if _has_jvm():
+        return builder.getOrCreate()
+    with _jvm(profile, dict(chosen)).offered():
         spark = builder.getOrCreate()
     atexit.register(_stop_at_exit)
     return spark
+
+
+def _adapt_environment(master: str) -> None:
+    """A cluster's machines need not have this interpreter, nor this path to it."""
+    if local_cores(master) is not None:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def _has_jvm() -> bool:
+    """A JVM outlives its sessions, or spark-submit started it and then us."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return True
+    if "pyspark" not in sys.modules:
+        return False
+    from pyspark import SparkContext
+
+    return SparkContext._gateway is not None
+
+
+def _jvm(profile: jvm.Profile, wanted: dict[str, str]) -> jvm.Jvm:
+    """The one that was started ahead, if it is such a one."""
+    while _ahead:
+        *as_wanted, starting = _ahead.pop()
+        if as_wanted == [profile, wanted]:
+            return starting.ready()
+        starting.abandon()
+    return jvm.start(profile, wanted)
 
 
 def _stop_at_exit() -> None:

@@ -22,9 +22,9 @@ from tidegate.engines.operators import operator_spec
 from tidegate.engines.spark.parcels import Parcel, attempt_facts, refusal, row_of, sent
 from tidegate.engines.stage import logged_parts, step_of
 from tidegate.errors import TidegateError
-from tidegate.kernel.operator import Operator
-from tidegate.kernel.row_operator import RowOperator
-from tidegate.kernel.steps import Seen, State, Step
+from tidegate.kernel.arrivals import read
+from tidegate.kernel.operator import Operator, OperatorSpec
+from tidegate.kernel.steps import Brought, Seen, State, Step
 from tidegate.plan.physical import Stage
 from tidegate.state import Attempt, Entry, ShardFiles
 
@@ -107,7 +107,7 @@ class History:
 class _Held:
     """An operator after a turn. `attempt`: the file that it wrote then; `used_s`: when, by this process's clock."""
 
-    operator: Operator | RowOperator
+    operator: Operator
     clock: list[int]
     number: int
     attempt: str | None
@@ -139,6 +139,8 @@ def turn_task(
                 shard=shard,
                 outcome=outcome,
                 attempt=attempt,
+                seen=[_seen(one) for one in step.inputs],
+                next_end_us=held.operator.next_end_us,
                 bytes=held.operator.bytes,
                 windows=held.operator.open_windows,
             )
@@ -176,6 +178,11 @@ def _telling(
     return task
 
 
+def _seen(brought: Brought) -> Seen:
+    arrived = read(brought.batches)
+    return Seen(rows=arrived.rows, latest_us=arrived.latest_us)
+
+
 def _partition() -> int:
     from pyspark import TaskContext
 
@@ -185,16 +192,16 @@ def _partition() -> int:
 
 
 def _parts(batches: Batches, columns: Sequence[Sequence[str]]) -> dict[str, pa.Table]:
-    """Partials by input, as they are logged."""
-    found: dict[int, list[pa.RecordBatch]] = {}
-    for batch in batches:
-        if INPUT not in batch.schema.names:
-            continue  # nothing has come: the batch only made the task run
-        inputs = batch.column(INPUT)
-        for place in inputs.unique().to_pylist():
-            own = batch.filter(pc.equal(inputs, place)).select(list(columns[place]))
-            found.setdefault(place, []).append(own)
-    return {f"{place}.rows": pa.Table.from_batches(own) for place, own in found.items()}
+    """Partials by input, as they are logged, each in one piece."""
+    there = [batch for batch in batches if INPUT in batch.schema.names]  # others made the task run
+    if not there:
+        return {}
+    rows = pa.Table.from_batches(there).combine_chunks()
+    found = {}
+    for place in pc.unique(rows.column(INPUT)).to_pylist():
+        own = rows if len(columns) == 1 else rows.filter(pc.equal(rows.column(INPUT), place))
+        found[f"{place}.rows"] = own.select(list(columns[place])).combine_chunks()
+    return found
 
 
 def _written(
@@ -233,6 +240,7 @@ def _restored(shape: Shape, base: Base, shard: int) -> _Held:
     clock = [shape.since_us]
     project = EmbeddedExecutor(_workers()).projection(shape.stage, lambda: clock[0])
     spec = operator_spec(shape.stage, shape.plan_id)
+    assert isinstance(spec, OperatorSpec), spec  # others stay on the driver
     operator = spec.build(project, since_us=shape.since_us)
     nothing = operator.snapshot().parts
     entry = base.entries.get(shard)

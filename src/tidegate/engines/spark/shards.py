@@ -5,20 +5,21 @@ In: what an operator gets, its rows as frames of partials. Out: what an operator
 * An operator begins on the driver, restored from whatever log there is, and moves: its state is cut by a hash of the
   group and left in files beside the log, where tasks find it. The log does not know of moves; after a restart, shards
   of any number are merged on the driver, and move again.
-* An epoch has two jobs. The first makes the partials, keeps them, and counts them up: only then is the watermark known
-  that all shards close their windows by. The second gives each shard its partials.
+* An epoch has two turns, as its watermark is only known when all partials are there. In the first, each shard takes in
+  its partials, by the watermark that held before; it is one job, and tells how far the rows have come. The second is
+  the watermark's: it is a job only if a window ends by it. Otherwise shards hear of it when they have their next turn.
 * What a task writes has a name of its own until the driver adopts it. So a task that runs twice leaves a file that
   nobody reads.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from secrets import token_hex
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tidegate.engines.epochs import joined
 from tidegate.engines.executor import Spec, StageOperator
@@ -30,6 +31,7 @@ from tidegate.engines.spark.parcels import (
     batch_of,
     merged,
     received,
+    seen_by_all,
     sent_attempts,
 )
 from tidegate.engines.spark.shard_task import (
@@ -45,14 +47,13 @@ from tidegate.engines.spark.shard_task import (
 )
 from tidegate.engines.stage import logged_facts
 from tidegate.engines.stage_parts import keys_of
-from tidegate.kernel.arrivals import ROWS_ONCE, STAMPED_ROWS, read
 from tidegate.kernel.course import Course
+from tidegate.kernel.emission import horizon_us
 from tidegate.kernel.finishing import Projection
-from tidegate.kernel.groups import MAX_TS, ROWS
-from tidegate.kernel.panes import PANE
 from tidegate.kernel.steps import Bounds, Outcome, Seen, State, Step
 from tidegate.model.expressions import Field
-from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US, NEVER_US
+from tidegate.model.policies import EmitMode
+from tidegate.model.time import NEVER_US
 from tidegate.model.windows import Session
 from tidegate.plan.physical import Stage
 from tidegate.plan.rules.placement import AUTO, EXECUTORS
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
 
 
 _NUMBER = "$number"
-_NOTHING_SEEN = (Seen(rows=0, latest_us=None),)
 Task: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
@@ -84,14 +84,55 @@ class Placement:
 
 @dataclass(slots=True)
 class _Away:
-    """What the driver knows of an operator that has moved. No two of its turns have one number."""
+    """What the driver knows of an operator that has moved. No two of its turns have one number.
+
+    `pending`: what its shards wrote, not yet adopted.
+    """
 
     shape: Shape
     history: History
     turns: int = 0
-    written: tuple[Turn, Sequence[Parcel]] | None = None
     parcels: Sequence[Parcel] = ()
-    watermark_us: int | None = None  # of the last turn
+    next_end_us: int = NEVER_US
+    pending: Mapping[int, Attempt] = field(default_factory=dict)
+
+    def next_number(self) -> int:
+        self.turns += 1
+        return self.turns
+
+    def add(self, turn: Turn, parcels: Sequence[Parcel]) -> None:
+        """The turn is over. Until they are adopted, files of its rows are known by the names they have."""
+        attempts = {it.shard: it.attempt for it in parcels if it.attempt is not None}
+        entries = {
+            shard: replace(attempt.entry, file=attempt.file) for shard, attempt in attempts.items()
+        }
+        files = {shard: attempt.file for shard, attempt in attempts.items()}
+        past = Past(turn=turn, entries=entries, attempts=files)
+        self.history = replace(self.history, past=(*self.history.past, past))
+        if attempts:
+            self.pending = attempts
+        if parcels:
+            self.parcels = parcels
+            self.next_end_us = min(parcel.next_end_us for parcel in parcels)
+
+    def adopt(self, epoch: int) -> list[Entry]:
+        """Give what is pending the names of the epoch."""
+        pending, self.pending = self.pending, {}
+        entries = {
+            attempt.file: self.shape.files.adopt(attempt, layout.delta(epoch, attempt.entry.shard))
+            for attempt in pending.values()
+        }
+        self.history = replace(
+            self.history, past=tuple(_renamed(past, entries) for past in self.history.past)
+        )
+        return list(entries.values())
+
+
+def _renamed(past: Past, entries: Mapping[str, Entry]) -> Past:
+    if not any(entry.file in entries for entry in past.entries.values()):
+        return past
+    known = {shard: entries.get(entry.file, entry) for shard, entry in past.entries.items()}
+    return replace(past, entries=known)
 
 
 class PlacedOperator:
@@ -112,7 +153,7 @@ class PlacedOperator:
         self._placement = placement
         self._here: StageOperator = spec.build(project, since_us=since_us)
         self._away: _Away | None = None
-        self._frames: dict[int, list[DataFrame]] = {}
+        self._rows = _Rows()
 
     # What every operator is
 
@@ -147,7 +188,7 @@ class PlacedOperator:
         if self._away is None:
             return self._here.step(step, replayed=replayed)
         assert not replayed, "a log is replayed before anything moves"
-        return self._turn(step, self._away)
+        return self._epoch(step, self._away)
 
     def snapshot(self) -> State:
         state = self._here.snapshot()
@@ -237,46 +278,56 @@ class PlacedOperator:
 
     def bring(self, place: int, frames: Sequence["DataFrame"]) -> None:
         """Partials of an input, for the step that comes."""
-        self._frames.setdefault(place, []).extend(frames)
+        for frame in frames:
+            self._rows.frames.append((place, frame))
+            self._rows.names[place] = frame.columns
 
-    def _turn(self, step: Step, away: _Away) -> Outcome:
-        frames, self._frames = self._frames, {}
-        partials = _Partials.of(frames, self._shard_text)
-        try:
-            return self._shared_turn(step, away, partials)
-        finally:
-            if partials is not None:
-                partials.rows.unpersist()
-
-    def _shared_turn(self, step: Step, away: _Away, partials: "_Partials | None") -> Outcome:
-        count = len(step.inputs)
-        seen = _NOTHING_SEEN * count if partials is None else partials.seen(count)
+    def _epoch(self, step: Step, away: _Away) -> Outcome:
+        """Rows first, while the watermark stands; then it moves, and what is due comes out."""
+        rows, self._rows = self._rows, _Rows()
+        count, parcels = len(step.inputs), []
+        seen: tuple[Seen, ...] = (Seen(rows=0, latest_us=None),) * count
+        if rows.frames:
+            facts, now_us = _standing(count), self.clock_us
+            turn = Turn(number=away.next_number(), facts=facts, now_us=now_us, seen=seen)
+            parcels = self._run(away, turn, rows)
+            seen = seen_by_all(parcels)
         inputs = [replace(one, seen=saw) for one, saw in zip(step.inputs, seen, strict=True)]
+        ticks = self._ticks(step)
         led = self._here.step(replace(step, inputs=inputs))
-        away.written = None
-        if partials is None and led.watermark_us == away.watermark_us and not self._concerns(step):
+        facts, number = logged_facts(step), away.next_number()
+        turn = Turn(number=number, facts=facts, now_us=step.now_us, seen=seen)
+        if step.ended or ticks or self._is_due(away):
+            moved = self._run(away, turn, _Rows())
+            assert all(it.outcome.watermark_us == led.watermark_us for it in moved)
+            parcels += moved
+        else:
+            away.add(turn, ())  # nothing comes of it, so shards may hear of it with the next one
+        if not parcels:
             return led
-        away.watermark_us = led.watermark_us
-        away.turns += 1
-        turn = Turn(number=away.turns, facts=logged_facts(step), now_us=step.now_us, seen=seen)
-        columns = [[] for _ in step.inputs] if partials is None else partials.columns(count)
-        task = turn_task(away.shape, away.history, turn, columns)
-        parcels = self._run(task, None if partials is None else partials.rows)
-        assert all(it.outcome.watermark_us == led.watermark_us for it in parcels)
-        away.written, away.parcels = (turn, parcels), parcels
         made = merged([parcel.outcome for parcel in parcels])
         return replace(made, watermark_us=led.watermark_us, behind_us=led.behind_us)
 
-    def _concerns(self, step: Step) -> bool:
-        """Whether shards must hear of a step without rows that moves no watermark of the stage.
+    def _ticks(self, step: Step) -> bool:
+        """Whether it is time for what is emitted at intervals."""
+        every = self._stage.emit.interval_us
+        return every is not None and step.now_us // every > self.clock_us // every
 
-        The clock alone may make them emit, and a watermark that one of several inputs is told counts later.
-        """
-        told = any(one.explicit_us != NEVER_US for one in step.inputs)
-        return told or step.ended or self._stage.emit.interval_us is not None
+    def _is_due(self, away: _Away) -> bool:
+        """Whether the watermark has come to the end of a window, as far as that makes it emit."""
+        emit, upto_us = self._stage.emit, self.course.watermark.at_us
+        if emit.mode in (EmitMode.ON_UPDATE, EmitMode.CHANGES):
+            return False
+        if emit.mode is not EmitMode.AFTER_WATERMARK:
+            upto_us = horizon_us(upto_us, self._stage.lateness_us)
+        return upto_us >= away.next_end_us
 
-    def _run(self, task: Task, rows: "DataFrame | None") -> list[Parcel]:
-        return received(self._tasks(task, rows))
+    def _run(self, away: _Away, turn: Turn, rows: "_Rows") -> list[Parcel]:
+        columns = [rows.names.get(place, ()) for place in range(len(turn.seen))]
+        task = turn_task(away.shape, away.history, turn, columns)
+        parcels = received(self._tasks(task, rows.marked(self._shard_text)))
+        away.add(turn, parcels)
+        return parcels
 
     def _tasks(self, task: Task, rows: "DataFrame | None") -> pa.Table:
         """One task per shard, whether it has rows or not."""
@@ -293,21 +344,8 @@ class PlacedOperator:
     # What shards have written
 
     def written(self, epoch: int) -> list[Entry]:
-        """Files of the last turn, which from now on are those of the epoch."""
-        away = self._away
-        if away is None or away.written is None:
-            return []
-        turn, parcels = away.written
-        attempts = {it.shard: it.attempt for it in parcels if it.attempt is not None}
-        entries = {
-            shard: away.shape.files.adopt(attempt, layout.delta(epoch, attempt.entry.shard))
-            for shard, attempt in attempts.items()
-        }
-        files = {shard: attempt.file for shard, attempt in attempts.items()}
-        past = Past(turn=turn, entries=entries, attempts=files)
-        away.history = replace(away.history, past=(*away.history.past, past))
-        away.written = None
-        return list(entries.values())
+        """Files of the last rows, which from now on are those of the epoch."""
+        return [] if self._away is None else self._away.adopt(epoch)
 
     def write_snapshot(self, epoch: int) -> list[Entry]:
         """All that shards hold, as files of the epoch."""
@@ -333,56 +371,30 @@ class PlacedOperator:
         return sent_attempts(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Partials:
-    """The partials of an epoch, kept until its shards have got them; columns by input."""
+@dataclass(slots=True)
+class _Rows:
+    """Partials of an epoch, by input, and their columns."""
 
-    rows: "DataFrame"
-    names: Mapping[int, Sequence[str]]
+    frames: list[tuple[int, "DataFrame"]] = field(default_factory=list)
+    names: dict[int, Sequence[str]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, frames: Mapping[int, Sequence["DataFrame"]], shard_text: str) -> "_Partials | None":
+    def marked(self, shard_text: str) -> "DataFrame | None":
+        """All of them, each with its input and its shard."""
         from pyspark.sql import functions as f
 
-        every, names = [], {}
-        for place, parts in frames.items():
-            for part in parts:
-                names[place] = part.columns
-                marks = (f.lit(place).alias(INPUT), f.expr(shard_text).alias(SHARD))
-                every.append(part.select("*", *marks))
+        every = [
+            frame.select("*", f.lit(place).alias(INPUT), f.expr(shard_text).alias(SHARD))
+            for place, frame in self.frames
+        ]
         if not every:
             return None
-        rows = every[0]
-        for more in every[1:]:
-            rows = rows.unionByName(more, allowMissingColumns=True)
-        return cls(rows.persist(), names)
+        return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), every)
 
-    def columns(self, count: int) -> list[Sequence[str]]:
-        return [self.names.get(place, ()) for place in range(count)]
 
-    def seen(self, count: int) -> tuple[Seen, ...]:
-        """What each input has brought, as its partials count it up."""
-        account = self._account().combine_chunks().to_batches()
-        found = []
-        for place in range(count):
-            own = [it.filter(pc.equal(it.column(INPUT), place)) for it in account]
-            arrived = read(batch.drop_columns([INPUT]) for batch in own)
-            found.append(Seen(rows=arrived.rows, latest_us=arrived.latest_us))
-        return tuple(found)
-
-    def _account(self) -> pa.Table:
-        """One partial for each input and code."""
-        from pyspark.sql import functions as f
-
-        there = set(self.rows.columns)
-        sums = [name for name in (ROWS, ROWS_ONCE, STAMPED_ROWS) if name in there]
-        made = [f.coalesce(f.sum(f.col(name)), f.lit(0)).alias(name) for name in sums]
-        if MAX_TS in there:
-            latest = f.col(MAX_TS).cast("bigint")
-            inside = latest.between(MIN_EVENT_TIME_US, MAX_EVENT_TIME_US)
-            made.append(f.max(f.when(inside, latest)).alias(MAX_TS))
-        code = f.least(f.col(PANE), f.lit(0)).alias(PANE)
-        return self.rows.groupBy(INPUT, code).agg(*made).toArrow()
+def _standing(count: int) -> Mapping[str, Any]:
+    """Of a step in which no watermark moves."""
+    never = [NEVER_US] * count
+    return {"explicit_us": never, "upstream_us": never, "ended": False, "crowded": False}
 
 
 def _key(key: Field) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from tidegate.model.expressions import Expr
 from tidegate.model.policies import WatermarkOrigin
 from tidegate.model.time import format_duration
 from tidegate.plan.display import (
@@ -33,6 +34,7 @@ from tidegate.plan.logical import (
     TopN,
     UnionAll,
     Windowed,
+    WindowJoin,
     inputs,
 )
 
@@ -64,7 +66,7 @@ def _describe(node: Logical, names: Names) -> tuple[str, Facts]:
     match node:
         case Source() | StaticTable() | StreamRef():
             return _read(node)
-        case Filter() | TableJoin() | UnionAll() | EventTime() | Project():
+        case Filter() | TableJoin() | WindowJoin() | UnionAll() | EventTime() | Project():
             return _row_operator(node, names)
         case _:
             return _window_operator(node, names)
@@ -79,7 +81,7 @@ def _read(node: Source | StaticTable | StreamRef) -> tuple[str, Facts]:
 
 
 def _row_operator(
-    node: Filter | TableJoin | UnionAll | EventTime | Project, names: Names
+    node: Filter | TableJoin | WindowJoin | UnionAll | EventTime | Project, names: Names
 ) -> tuple[str, Facts]:
     match node:
         case Project(columns=columns):
@@ -88,6 +90,10 @@ def _row_operator(
             return f"Filter {show(predicate)}", ()
         case TableJoin(on=on, outer=outer):
             return f"Join {'left' if outer else 'inner'} on {show(on)}", ()
+        case WindowJoin(edges=edges, keys=keys):
+            windows = _equalities((left, right) for left, right, _ in edges)
+            described = facts(windows=windows, keys=_equalities(keys) or "none")
+            return f"WindowJoin {node.manner}", described
         case EventTime():
             return "EventTime", _time_facts(node)
         case UnionAll():
@@ -118,6 +124,10 @@ def _window_operator(
             return f"TopN {limit} by {', '.join(show_key(key, names) for key in order)}", ()
         case Emission():
             return "Emit", _emission_facts(node)
+
+
+def _equalities(pairs: Iterable[tuple[Expr, Expr]]) -> str:
+    return ", ".join(f"{show(left)} = {show(right)}" for left, right in pairs)
 
 
 def _emission_facts(node: Emission) -> Facts:

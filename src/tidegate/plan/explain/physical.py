@@ -25,7 +25,7 @@ from tidegate.plan.explain.state import describe_aggregates, describe_state
 from tidegate.plan.explain.tree import Facts, Node, facts
 from tidegate.plan.fingerprint import fingerprint
 from tidegate.plan.logical import WINDOW_COLUMNS
-from tidegate.plan.physical import InputKind, Plan, Stage, StageKind
+from tidegate.plan.physical import InputKind, JoinSpec, Plan, Stage, StageKind
 
 # These stand where they act: with the watermark, the window, the emission, or in a decision.
 _SHOWN_ELSEWHERE = frozenset(
@@ -90,6 +90,8 @@ def _names(stage: Stage) -> Names:
     for columns in zip(*(branch.columns for branch in stage.branches), strict=True):
         if len({named.expr for named in columns}) == 1:
             names[columns[0].name] = shown(columns[0].expr)
+    if stage.join is not None:
+        names |= _side_names(stage, stage.join)
     calls = {named.name: show_aggregate(named.call, names) for named in stage.aggregates}
     over = {
         name: f" OVER {number}"
@@ -97,6 +99,17 @@ def _names(stage: Stage) -> Names:
         for name in frame.aggregates
     }
     return names | {name: Shown(call + over.get(name, "")) for name, call in calls.items()}
+
+
+def _side_names(stage: Stage, join: JoinSpec) -> Names:
+    """What the columns of each side are called there; keys and edges by their names on the left."""
+    left, right = stage.branches[0], stage.branches[-1]
+    found = {
+        named.name: shown(named.expr) for named in left.columns if named.name not in join.right
+    }
+    return found | {
+        named.name: shown(named.expr) for named in right.columns if named.name in join.right
+    }
 
 
 def _operator(stage: Stage, rows: list[Node]) -> Node:
@@ -109,6 +122,7 @@ def _operator(stage: Stage, rows: list[Node]) -> Node:
             columns=", ".join(inherited),
             panes=_panes(stage),
             plan=decided.get("sliding"),
+            join=None if stage.join is None else stage.join.manner,
             keys=", ".join(show(key, names) for key in stage.keys),
             partition_by=", ".join(show(key, names) for key in stage.partition_by),
             state=describe_state(stage),

@@ -17,19 +17,25 @@ def choose_routing(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
     return replace(stage, routing=routing, decisions=(*stage.decisions, decision))
 
 
+_ROWS_OF = {
+    StageKind.STATELESS: "rows are passed on as they come, without state",
+    StageKind.ROWS: "the query has no aggregates: a window's rows are what it emits",
+    StageKind.JOIN: "rows of both sides meet when their window is complete",
+    StageKind.SLIDING: "every row is a trigger of its own",
+}
+
+
 def _choose(stage: Stage) -> tuple[Routing, str]:
-    match stage.kind, stage.window:
-        case StageKind.STATELESS, _:
-            return Routing.ROWS, "rows are passed on as they come, without state"
-        case StageKind.ROWS, _:
-            return Routing.ROWS, "the query has no aggregates: a window's rows are what it emits"
-        case StageKind.SLIDING, _:
+    if stage.dedup is not None:
+        return Routing.ROWS, "duplicates are told apart row by row"
+    if stage.kind in _ROWS_OF:
+        return Routing.ROWS, _ROWS_OF[stage.kind]
+    match stage.window:
+        case Sliding():
             return Routing.ROWS, "every row is a trigger of its own"
-        case _, Sliding():
-            return Routing.ROWS, "every row is a trigger of its own"
-        case _, Counting():
+        case Counting():
             return Routing.ROWS, "windows are cut by counting single rows"
-        case _, Conditional():
+        case Conditional():
             return Routing.ROWS, "windows are cut by conditions on single rows"
         case _:
             return Routing.PARTIALS, "aggregates are combined from partials, one per touched group"
