@@ -80,7 +80,10 @@ def joins(draw: st.DrawFn) -> Case:
     return Case(text, (*draw(steps), *draw(st.sampled_from([(Step("end"),), (Step("end"),), ()]))))
 
 
-@settings(suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=max(10, settings().max_examples // 3),
+    suppress_health_check=list(HealthCheck),
+)
 @given(case=joins(), manner=manners)
 def test_joins_agree_with_the_oracle(
     case: Case, manner: Manner, tmp_path_factory: pytest.TempPathFactory
