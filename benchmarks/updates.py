@@ -1,6 +1,10 @@
-"""ON UPDATE: batches that touch a thousand groups of a million, and of ten thousand. Log in memory."""
+"""Batches that touch few of many groups, and as many of few groups: what a batch costs grows with what it touches.
+
+Other modes and windows than ON UPDATE without a window have a tenth of the groups. Log in memory.
+"""
 
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from time import perf_counter
 
@@ -13,12 +17,20 @@ from benchmarks.running import engine
 
 _MANY, _FEW, _TOUCHED = 1_000_000, 10_000, 1_000
 _BATCHES = 100
-_SQL = f"SELECT key, {FIVE} FROM events GROUP BY key EMIT ON UPDATE"
+_SELECT = f"SELECT key, {FIVE} FROM events GROUP BY key"
+_OTHERS = {
+    "every": " EMIT EVERY INTERVAL '1' HOUR",
+    "hop_changes": ", HOP(ts, INTERVAL '500' SECOND, INTERVAL '1000' SECOND) EMIT CHANGES",
+    "session_changes": ", SESSION(ts, INTERVAL '1000' SECOND) EMIT CHANGES",
+    "session_every": ", SESSION(ts, INTERVAL '1000' SECOND) EMIT EVERY INTERVAL '1' HOUR",
+}
 
 
-def _measure(scale: Scale) -> Measured:
+def _measure(scale: Scale, rest: str = " EMIT ON UPDATE", *, share: int = 1) -> Measured:
     draw = np.random.default_rng(1)
-    large, small = _updating(scale.of(_MANY), draw), _updating(scale.of(_FEW), draw)
+    large, small = (
+        _updating(_SELECT + rest, scale.of(groups // share), draw) for groups in (_MANY, _FEW)
+    )
     many, few = [], []
     for number in range(scale.repeats * _BATCHES):
         taken = large(), small()
@@ -27,14 +39,14 @@ def _measure(scale: Scale) -> Measured:
             few.append(taken[1])
     return Measured(
         ours=median(many) * 1_000,
-        baseline="the same with 10 K groups",
+        baseline=f"the same with {_FEW // share // 1_000} K groups",
         baseline_value=median(few) * 1_000,
     )
 
 
-def _updating(groups: int, draw: np.random.Generator) -> Callable[[], float]:
+def _updating(sql: str, groups: int, draw: np.random.Generator) -> Callable[[], float]:
     """An engine that has seen so many groups; a call is a batch, and gives its seconds."""
-    running = engine(_SQL)
+    running = engine(sql)
     running.insert("events", [_rows(np.arange(groups), draw)])
 
     def one() -> float:
@@ -67,5 +79,15 @@ CASES = (
         unit="ms",
         target=Target(Bound.AT_MOST_TIMES, 2, 1.2),
         measure=_measure,
+    ),
+    *(
+        Case(
+            name=name,
+            about=f"100 K groups of state, batches touching 1 K:{rest.lower()}",
+            unit="ms",
+            target=Target(Bound.AT_MOST_TIMES, 2, 1.2),
+            measure=partial(_measure, rest=rest, share=10),
+        )
+        for name, rest in _OTHERS.items()
     ),
 )

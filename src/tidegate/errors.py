@@ -112,6 +112,12 @@ class RunRefused(TidegateError):
     """A running query is asked for something that it cannot do."""
 
 
+def told(*, code: str, message: str, hint: str) -> TidegateError:
+    """An error that another process has put into words."""
+    kind = CATALOGUE[code]
+    return kind.error(kind, message, hint=hint)
+
+
 def _restore(
     error: type[TidegateError], code: str, message: str, hint: str, location: Location | None
 ) -> TidegateError:
@@ -621,7 +627,8 @@ executors_lack = _run(
     112,
     "executors cannot run Tidegate: {what}",
     hint="give them what the driver has: pack it with venv-pack and submit with --archives env.tar.gz#env and "
-    "spark.pyspark.python=env/bin/python; where only tidegate is missing, --py-files with its wheel does",
+    "spark.pyspark.python=env/bin/python; where only tidegate is missing, --py-files with its wheel does; a program "
+    "without sources of its own needs nothing there with state = 'driver' in [spark]",
 )
 no_result = _run(
     113,

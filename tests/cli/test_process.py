@@ -216,7 +216,10 @@ def marks(example: str) -> list[pytest.MarkDecorator]:
         for example in examples(command)
     ],
 )
-def test_the_examples_of_help_work(tidegate: Tidegate, example: str) -> None:
+def test_the_examples_of_help_work(
+    tidegate: Tidegate, example: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEGATE_ENGINE", "local")
     sql = (ROOT / "examples/vwap.sql").read_text()
     Path("pipelines").mkdir()
     shutil.copytree(ROOT / "tests/scenarios/windows", "scenarios")

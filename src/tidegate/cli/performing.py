@@ -31,7 +31,7 @@ from tidegate.sql.source import SourceText
 
 _MARK = ".tidegate-demo"
 _SHOWN_OF_A_KIND = 3
-_WIDEST = 100
+_WIDEST = 96
 # Reasons that shows have, in the words of somebody who sees them for the first time.
 _MEANINGS = {
     "allowed_lateness_exceeded": ("late: its window had been closed and emitted", "late"),
@@ -85,7 +85,11 @@ class Performance:
         return SourceText(text, str(path))
 
     def _introduce(self) -> None:
-        where = "on Spark, in this machine's cores" if self._engine == SPARK else "in this process"
+        where = (
+            "on Spark, which needs a few seconds to start"
+            if self._engine == SPARK
+            else "in this process"
+        )
         click.echo(
             f"{self._show.about}; {where}.\n"
             f"{FILES} files land in {self._place / 'in'}, {FILE_SECONDS} seconds of events in each.\n"
@@ -119,7 +123,7 @@ class Performance:
             reason = payload["reason"]
             self._seen[reason] += 1
             if self._seen[reason] <= _SHOWN_OF_A_KIND:
-                click.echo(f"  ! {_headline(payload)}"[:_WIDEST], file=sys.stdout)
+                click.echo(f"  ! {_shorten(_headline(payload))}", file=sys.stdout)
 
     # Afterwards
 
@@ -142,13 +146,23 @@ class Performance:
             yield f"  {command:<{width}}  {what}"
 
     def _commands(self) -> dict[str, str]:
+        tidegate = _program()
         pipeline = shlex.quote(str(self._place / f"{self._name}.sql"))
-        other = next(name for name in SHOWS if name != self._name)
+        other, another = (name for name in SHOWS if name != self._name)
         return {
-            f"tidegate run {pipeline} --bounded": "the same files once more; change the query first",
-            f"tidegate explain {pipeline}": "what it means and how it is run",
-            f"tidegate demo {other}": SHOWS[other].about[0].lower() + SHOWS[other].about[1:],
+            f"{tidegate} run {pipeline} --bounded": "the same files once more; change the query first",
+            f"{tidegate} explain {pipeline}": "what it means, and how it is run",
+            f"{tidegate} demo {other}": f"another show; {another} is a third one",
         }
+
+
+def _program() -> str:
+    """How to call us: whoever has not activated an environment needs the path into it."""
+    beside = Path(sys.executable).with_name("tidegate")
+    if shutil.which("tidegate") or not beside.exists():
+        return "tidegate"
+    here = beside.is_relative_to(Path.cwd())
+    return shlex.quote(str(beside.relative_to(Path.cwd()) if here else beside))
 
 
 def _clear(place: Path) -> None:
@@ -166,6 +180,10 @@ def _land(path: Path, text: str) -> None:
     unfinished = path.with_name(f".{path.name}")
     unfinished.write_text(text, encoding="utf-8")
     unfinished.rename(path)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
 def _headline(payload: Payload) -> str:

@@ -13,7 +13,7 @@ from tidegate.plan.script import Program
 
 BATCH_ROWS = 1_000_000
 DATAFRAME = "dataframe"  # what a job that we are attached to hands over
-_BY_HAND = ("memory", DATAFRAME)
+BY_HAND_CONNECTORS = ("memory", DATAFRAME)
 
 
 def _nothing(_program: Program) -> Mapping[str, SourceReader]:
@@ -42,7 +42,7 @@ def polled(*, bounded: bool | None, batch_rows: int | None = None) -> Inputs:
         return {
             source.name.lower(): open_source(source, bounded=bounded)
             for source in sources_of(program)
-            if source.connector not in _BY_HAND
+            if source.connector not in BY_HAND_CONNECTORS
         }
 
     return Inputs(open=open_readers, batch_rows=batch_rows or BATCH_ROWS)

@@ -25,6 +25,7 @@ from tidegate.model.partials import Merge
 
 _ROOM = 1 << 62
 _HALF = 1 << 16
+_FEW = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """The rows of a sight by partition, at `places` (None: as they are), and the triggers' frames among them.
+    """Rows of a sight by partition, at `places` (None: as they are), and the triggers' frames among them.
 
     `owners` are the triggers in the order of their frames (None: as they are). Frames have one run of rows each, or
     two: what came before, and of what stands behind, what had come.
@@ -78,16 +79,17 @@ class Sight:
             places, at, owners = None, self.triggers, None
         else:
             slots = self.slots[frame.partition]
-            places = by_slot(slots)
+            places = self._by_partition(slots)
             is_trigger = np.zeros(len(slots), bool)
             is_trigger[self.triggers] = True
             at = np.flatnonzero(is_trigger[places])
             owners = (np.cumsum(is_trigger) - 1)[places[at]]
         rows = at if places is None else places[at]
         scale = _Scale.of(slots, self.times_us)
-        every = scale.number(slots, self.times_us)
-        if places is not None:
-            every = every[places]
+        if places is None:
+            every = scale.number(slots, self.times_us)
+        else:
+            every = scale.number(slots[places], self.times_us[places])
         times, own = self.times_us[rows], slots[rows]
         first = np.searchsorted(every, scale.number(own, times - frame.lookback_us))
         last = scale.number(own, times + frame.lookahead_us, last=True)
@@ -97,6 +99,16 @@ class Sight:
         else:
             runs = self._come(frame, places, at, first, every, last)
         return Ordered(places, owners, runs)
+
+    def _by_partition(self, slots: Integers) -> Integers:
+        """The rows by partition; where few are triggers, those of the triggers' partitions alone."""
+        if _FEW * len(self.triggers) >= len(slots):
+            return by_slot(slots)
+        asked = np.zeros(int(slots.max()) + 1, bool)
+        asked[slots[self.triggers]] = True
+        rows = np.flatnonzero(asked[slots])
+        found: Integers = rows[by_slot(slots[rows])]
+        return found
 
     def _come(
         self,

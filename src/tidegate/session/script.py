@@ -7,7 +7,6 @@ first refusal is raised before anything has changed; all others are its notes.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tidegate import errors
 from tidegate.plan.inserts import InsertedRows
 from tidegate.plan.script import NamedQuery, Program, apply, explained
 from tidegate.session import looking
@@ -43,13 +42,7 @@ class Heard:
 Measure = Callable[[NamedQuery, Program], Account]
 
 
-def unmeasured(query: NamedQuery, _program: Program) -> Account:
-    """Where nothing can be run aside."""
-    what = f"EXPLAIN ANALYZE {query.name} in a Spark job"
-    raise errors.cannot_run(what=what, instead="use EXPLAIN, and what the handle reports")
-
-
-def execute(source: SourceText, before: Program, *, measure: Measure = unmeasured) -> Heard:
+def execute(source: SourceText, before: Program, *, measure: Measure) -> Heard:
     """All statements of the text. `measure` says for EXPLAIN ANALYZE what a query did, or does."""
     script = parse_script(source)
     program = before.copy()

@@ -24,6 +24,7 @@ from tidegate.session.looking import explain
 from tidegate.session.script import execute
 from tidegate.session.watching import Watching
 from tidegate.spark.definitions import Lag, Registered, registered
+from tidegate.spark.refusals import refuse_foreign, refuse_measuring
 from tidegate.spark.rows import frame_of_rows
 from tidegate.spark.running import Run
 from tidegate.spark.starting import Start, started
@@ -65,7 +66,7 @@ class Attached:
         own (`df.withWatermark`) needs neither. `options` are those of a source, such as `idle_timeout="30s"`.
         """
         self._refuse_active()
-        _refuse_foreign(name, frame, self._spark)
+        refuse_foreign(name, frame, self._spark)
         made = registered(
             name, frame, event_time=event_time, watermark_lag=watermark_lag, options=options
         )
@@ -88,7 +89,7 @@ class Attached:
     def sql(self, text: str, *, name: str = "<sql>") -> Result:
         """Statements that define, set or look; what the last one answers."""
         self._refuse_active()
-        heard = execute(SourceText(text, name), self._program)
+        heard = execute(SourceText(text, name), self._program, measure=refuse_measuring)
         if heard.inserts or heard.selected:
             what = "INSERT" if heard.inserts else "a SELECT without a name"
             instead = "register() a DataFrame; name the query: CREATE STREAM … AS SELECT …; or use batch()"
@@ -101,6 +102,8 @@ class Attached:
         query = self._program.query(stream)
         if query is None:
             raise self._unknown(stream)
+        if level == "analyze":
+            refuse_measuring(query, self._program)
         return str(explain(query, self._program, level=level, form=form))
 
     # Out of a query
@@ -186,12 +189,3 @@ class Attached:
     def _unknown(self, name: str) -> errors.TidegateError:
         hint = self._program.catalog.suggestion(name)
         return errors.unknown_relation(name=name, hint=hint)
-
-
-def _refuse_foreign(name: str, frame: Any, spark: "SparkSession") -> None:
-    from pyspark.sql.classic.dataframe import DataFrame
-
-    if not isinstance(frame, DataFrame):
-        raise errors.not_a_frame(name=name, problem=f"{type(frame).__name__} is no DataFrame")
-    if frame.sparkSession.sparkContext is not spark.sparkContext:
-        raise errors.not_a_frame(name=name, problem="its rows are another Spark's")

@@ -7,12 +7,12 @@ batches time goes on: ticks of EVERY, windows in processing time and silent inpu
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from threading import Event, Thread
+from threading import Event, Thread, get_ident
 from typing import TYPE_CHECKING, Any
 
 from tidegate import errors
 from tidegate.engines.spark.batches import FrameQuery
-from tidegate.engines.spark.handed import Batch, FrameEngine
+from tidegate.engines.spark.handed import Batch, FrameEngine, RunOver
 from tidegate.session.accounts import account_of
 from tidegate.session.watching import Watching
 from tidegate.spark.progress import Progress, Progresses
@@ -42,6 +42,7 @@ class Run:
         self._progresses = Progresses(account_of(engine))
         self._stop, self._closed = Event(), False
         self._failure: BaseException | None = None
+        self._busy: int | None = None  # the thread that is in an epoch
         self._thread = Thread(target=self._look_after, name="tidegate-run", daemon=True)
 
     def begin(self, locations: Mapping[str, str]) -> None:
@@ -61,11 +62,19 @@ class Run:
 
     def _take(self, name: str, batch: Batch, data: "DataFrame") -> None:
         with self._engine.held():
+            if self._stop.is_set():
+                raise RunOver
             self._noted(lambda: self._engine.take(name, batch, data), batch={name: batch.number})
 
     def _noted(self, step: Callable[[], object], *, batch: dict[str, int]) -> None:
+        """One step of the engine, which the caller holds."""
         before, began = self._engine.epoch, time.monotonic()
-        if step() is not False and self._engine.epoch > before:
+        self._busy = get_ident()
+        try:
+            done = step()
+        finally:
+            self._busy = None
+        if done is not False and self._engine.epoch > before:
             self._progresses.add(
                 account_of(self._engine),
                 at_us=self._engine.now_us,
@@ -130,9 +139,10 @@ class Run:
         return True
 
     def stop(self) -> None:
-        """Between two epochs. What is open stays open in the checkpoint."""
+        """Between two epochs. What is open stays open in the checkpoint. A function that is called returns first."""
         self._stop.set()
-        self._thread.join()
+        if self._busy != get_ident():
+            self._thread.join()
 
     def exception(self) -> BaseException | None:
         """What the run failed of."""

@@ -15,9 +15,8 @@ from urllib.parse import quote
 from tidegate import errors
 from tidegate.connectors.callback import Callback
 from tidegate.engines.clock import Clock
-from tidegate.engines.inputs import DATAFRAME, polled, sources_of
+from tidegate.engines.inputs import polled, sources_of
 from tidegate.engines.spark.build import frame_build
-from tidegate.engines.spark.cluster import check_executors
 from tidegate.engines.spark.handed import FrameEngine
 from tidegate.plan.script import Program
 from tidegate.session.opening import Way, start
@@ -56,8 +55,6 @@ def started(
     streams = {name: one for name, one in frames.items() if one.streams and name in read}
     if not streams:
         raise errors.nothing_to_run()
-    if any(source.connector != DATAFRAME for source in sources_of(program)):
-        check_executors(how.spark)
     way = Way(
         build=frame_build(
             how.spark,

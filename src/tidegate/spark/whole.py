@@ -27,6 +27,7 @@ from tidegate.plan.settings import Settings
 from tidegate.session.opening import Way, start
 from tidegate.session.script import execute
 from tidegate.spark.definitions import Registered
+from tidegate.spark.refusals import refuse_measuring
 from tidegate.spark.rows import frame_of_rows
 from tidegate.sql.parser import parse_script
 from tidegate.sql.source import SourceText
@@ -54,7 +55,7 @@ def answer(
     for one in frames.values():
         is_table = one.name.lower() in tables
         before.catalog.add(one.table() if is_table else one.bounded_source())
-    heard = execute(source, before)
+    heard = execute(source, before, measure=refuse_measuring)
     if heard.inserts:
         raise errors.cannot_run(what="INSERT in a Spark job", instead="register() a DataFrame")
     wanted = _wanted(heard.program, stream)

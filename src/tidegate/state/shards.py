@@ -2,6 +2,7 @@
 real before a manifest names it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -50,6 +51,8 @@ class ShardFiles:
             with self.store.create(file) as sink:
                 sizes, size, checksum = write_parts(sink, parts)
         except OSError as problem:
+            with suppress(OSError):  # it takes room that a full disk lacks
+                self.store.remove(file)
             raise not_written(self.store, file, problem) from problem
         return Attempt(
             file, Entry(file="", shard=shard, bytes=size, checksum=checksum, parts=sizes)
@@ -63,6 +66,13 @@ class ShardFiles:
         except OSError as problem:
             raise not_written(self.store, file, problem) from problem
         return replace(attempt.entry, file=file)
+
+    def forget(self, attempt: "Attempt") -> None:
+        """It will not be adopted."""
+        try:
+            self.store.remove(attempt.file)
+        except OSError as problem:
+            raise not_written(self.store, attempt.file, problem) from problem
 
     def read(self, entry: Entry) -> dict[str, pa.Table]:
         """The parts of an entry, checked against what was written."""

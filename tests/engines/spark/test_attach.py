@@ -94,8 +94,10 @@ class Collected:
         )
 
 
-def program(spark: SparkSession, arriving: Arriving, sink: Callable[..., object]) -> Attached:
-    made = attach(spark)
+def program(
+    spark: SparkSession, arriving: Arriving, sink: Callable[..., object], state: str = "auto"
+) -> Attached:
+    made = attach(spark, config={"spark": {"state": state, "shards": 2}})
     made.register("ev", arriving.frame(spark), event_time="at", watermark_lag="1 second")
     made.sql(PER_KEY)
     return made.foreach_batch("per_key", sink)
@@ -145,16 +147,17 @@ def test_a_stream_goes_in_and_comes_out(
     assert (tmp_path / "state" / ".spark" / "frame=ev" / "offsets").is_dir()
 
 
+@pytest.mark.parametrize("state", ["driver", "executors"])
 def test_a_run_goes_on_where_the_last_one_was_stopped(
-    spark: SparkSession, arriving: Arriving, tmp_path: Path
+    state: str, spark: SparkSession, arriving: Arriving, tmp_path: Path
 ) -> None:
     sink = Collected()
     for event in EVENTS:
         arriving.put(event)
-        run = program(spark, arriving, sink).start(checkpoint=tmp_path / "state")
+        run = program(spark, arriving, sink, state).start(checkpoint=tmp_path / "state")
         run.processAllAvailable()
         run.stop()
-    run = program(spark, arriving, sink).start(
+    run = program(spark, arriving, sink, state).start(
         checkpoint=tmp_path / "state", trigger="availableNow"
     )
     assert sink.rows != EXPECTED
@@ -257,6 +260,69 @@ def test_checkpoints_that_do_not_belong_together(
     )
     ended(run)
     assert again.rows == [*EXPECTED[:2], ("b", 0, 2)]
+
+
+def test_a_new_checkpoint_beside_an_old_one_of_sparks(
+    spark: SparkSession, arriving: Arriving, tmp_path: Path
+) -> None:
+    """Spark would go on behind rows that we have never seen."""
+    sink = Collected()
+    arriving.put(*EVENTS[:3])
+    run = program(spark, arriving, sink).start(checkpoint=tmp_path / "one")
+    run.processAllAvailable()
+    run.stop()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "one" / ".spark").rename(tmp_path / "other" / ".spark")
+    arriving.put(*EVENTS[3:])
+    run = program(spark, arriving, sink).start(checkpoint=tmp_path / "other")
+    told = refused(errors.spark_checkpoint_differs, lambda: run.awaitTermination(60))
+    assert "Spark's batch 1 is the first one that comes" in told.message
+
+
+def test_a_function_may_stop_the_run(
+    spark: SparkSession, arriving: Arriving, tmp_path: Path
+) -> None:
+    runs: list[Run] = []
+    sink = Collected()
+
+    def write(rows: DataFrame, epoch: int) -> None:
+        sink(rows, epoch)
+        runs[0].stop()
+
+    for event in EVENTS:
+        arriving.put(event)
+    made = program(spark, arriving, write)
+    arriving.place.rename(tmp_path / "hidden")
+    arriving.place.mkdir()
+    runs.append(made.start(checkpoint=tmp_path / "state"))
+    for file in sorted((tmp_path / "hidden").iterdir()):
+        file.rename(arriving.place / file.name)
+    ended(runs[0])
+    assert sink.rows == [EXPECTED[0], EXPECTED[3]]
+    ended(
+        program(spark, arriving, sink).start(checkpoint=tmp_path / "state", trigger="availableNow")
+    )
+    assert sink.rows == EXPECTED
+
+
+def test_a_frame_beside_a_source_of_ours(
+    spark: SparkSession, arriving: Arriving, tmp_path: Path
+) -> None:
+    ours, sink = Arriving(tmp_path / "ours"), Collected()
+    ours.put(*EVENTS[:2])
+    arriving.put(*EVENTS[2:])
+    made = attach(spark).register("ev", arriving.frame(spark), event_time="at")
+    made.sql(f"""
+        CREATE SOURCE own (k VARCHAR, v BIGINT, at TIMESTAMP, WATERMARK FOR at AS at)
+        WITH (connector = 'file', path = '{ours.place}');
+        CREATE STREAM per_key AS SELECT k, window_start, SUM(v) AS s
+        FROM (SELECT * FROM ev UNION ALL SELECT * FROM own) GROUP BY k, TUMBLE(at, INTERVAL '10' SECOND)""")
+    run = ended(
+        made.write("per_key", sink).start(checkpoint=tmp_path / "state", trigger="availableNow")
+    )
+    assert sink.rows == EXPECTED
+    read = {name: one["read"] for name, one in run.metrics()["sources"].items()}
+    assert read == {"ev": 3, "own": 2}
 
 
 def test_late_rows_are_told_and_counted(

@@ -241,6 +241,8 @@ def test_what_a_program_may_not_say(spark: SparkSession, frame: DataFrame) -> No
     tide.sql(
         "CREATE STREAM n AS SELECT COUNT(*) AS n FROM ticks GROUP BY TUMBLE(timestamp, INTERVAL '1' SECOND)"
     )
+    refused(errors.cannot_run, lambda: tide.explain("n", level="analyze"))
+    refused(errors.cannot_run, lambda: tide.sql("EXPLAIN ANALYZE n"))
     refused(errors.in_use, lambda: tide.register("ticks", frame))
     refused(errors.name_in_use, lambda: tide.register("n", frame))
 

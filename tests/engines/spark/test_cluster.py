@@ -13,8 +13,18 @@ import pytest
 from pyspark import cloudpickle
 
 from tidegate import errors
-from tidegate.engines.spark.cluster import _question, check_executors, here, what_is_lacking
+from tidegate.engines.spark.cluster import (
+    _question,
+    check_executors,
+    here,
+    runs_python,
+    what_is_lacking,
+)
 from tidegate.errors import TidegateError
+from tidegate.plan.script import plan_script
+from tidegate.plan.settings import Settings
+from tidegate.sql.parser import parse_script
+from tidegate.sql.source import SourceText
 
 HERE = {"tidegate": "0.1.0", "numpy": "2.3.0", "pyarrow": "26.0.1"}
 
@@ -75,6 +85,27 @@ def test_the_question_needs_nothing_of_ours(tmp_path: Path) -> None:
     host = os.uname().nodename
     assert f"tidegate is missing on {host}" in raised.value.message
     assert "--archives" in raised.value.hint
+
+
+FILES = " WITH (connector = 'file', path = 'in')"
+
+
+@pytest.mark.parametrize(
+    ("source", "state", "on_executors", "asked"),
+    [
+        ("", "auto", True, True),
+        ("", "executors", True, True),
+        ("", "auto", False, False),
+        ("", "driver", True, False),
+        (FILES, "driver", False, True),
+    ],
+)
+def test_who_is_asked(source: str, state: str, on_executors: bool, asked: bool) -> None:
+    """Executors that run nothing of ours need nothing of ours."""
+    sql = f"CREATE SOURCE ev (v BIGINT){source}; CREATE STREAM n AS SELECT v FROM ev"
+    program = plan_script(parse_script(SourceText(sql)), Settings(spark={"state": state}))
+    assert not program.errors
+    assert runs_python(program, on_executors=on_executors) == asked
 
 
 def test_a_cluster_that_has_all_of_it() -> None:

@@ -6,18 +6,20 @@ tasks do in it here, so only some scenarios are part of the usual run.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.engines.local.ways import WAYS, Travelling, Way, on_lanes
-from tests.engines.spark.test_scenarios import files, needs_more
+from tests.engines.spark.test_scenarios import changing, files
 from tests.oracle.playing import planned
 from tests.oracle.test_scenarios import loaded, name_of
 from tidegate.engines.engine import Surroundings
 from tidegate.engines.spark.build import spark_build
 from tidegate.engines.subject import Build
+from tidegate.model.options import OptionValue
 from tidegate.plan.planner import plan_query
 from tidegate.plan.rules.placement import AUTO, DRIVER, EXECUTORS
 from tidegate.plan.script import Program
@@ -26,11 +28,12 @@ from tidegate.scenarios.runner import play
 pytestmark = [pytest.mark.spark, pytest.mark.thorough]
 
 _USUAL = (
-    "aggregates/quantiles",
+    "aggregates/sum-is-exact",
     "emit/after-watermark",
     "emit/every-session-closes-grown",
     "emit/changes",
-    "errors/overflow",
+    "errors/overflow-recovers",
+    "cascades/union-of-windows",
     "groups/keys-of-every-type",
     "groups/zeros-and-nans",
     "joins/several-matches",
@@ -54,7 +57,11 @@ def build_at(place: tuple[str, int] | None, driver_state: int) -> Build:
 
     def build(program: Program, around: Surroundings) -> object:
         made = program.copy()
-        spark = {"state": state, "shards": shards, "driver_state": driver_state}
+        spark: dict[str, OptionValue] = {
+            "state": state,
+            "shards": shards,
+            "driver_state": driver_state,
+        }
         made.settings = replace(program.settings, spark=spark)
         return spark_build()(made, around)
 
@@ -76,17 +83,22 @@ class Placed(Travelling):
 
 ON_DISK = replace(WAYS["whole"], on_disk=True)
 RESTARTED = WAYS["restarted from disk"]
-TRAVELS = {
+JOURNEYS = {
     "other numbers of shards": Places(runs=((EXECUTORS, 3), (EXECUTORS, 1), (EXECUTORS, 4))),
     "the engine in process and back": Places(runs=((EXECUTORS, 2), None)),
     "the driver and back": Places(runs=((DRIVER, 2), (AUTO, 3))),
 }
+_USUAL_RESTARTED = (
+    "emit/changes",
+    "emit/every-session-closes-grown",
+    "lateness/session-with-lateness",
+)
 
 
 def agree(path: Path, way: Way, tmp_path: Path, places: Places) -> None:
     scenario = loaded(path)
     program = planned(scenario)
-    if needs_more(program) or not may_move(program):
+    if not may_move(program):
         pytest.skip("nothing of it may leave the driver")
     subject = Placed(program, way, tmp_path, places)
     assert play(way.regime(scenario), program, subject) == []
@@ -110,3 +122,17 @@ def some_slow(paths: Iterator[Path]) -> Iterator[object]:
 @pytest.mark.parametrize("path", list(some_slow(files())))
 def test_shards_agree(path: Path, tmp_path: Path, spark: SparkSession) -> None:
     agree(path, ON_DISK, tmp_path, Places())
+
+
+def restarting() -> Iterator[object]:
+    """The scenarios that restarts leave alone; each makes one of the journeys."""
+    for param, journey in zip(changing(), cycle(JOURNEYS), strict=False):
+        (path,) = param.values  # type: ignore[attr-defined]
+        name = name_of(path)
+        marks = () if name in _USUAL_RESTARTED else (pytest.mark.slow,)
+        yield pytest.param(path, journey, id=f"{name}-{journey}", marks=marks)
+
+
+@pytest.mark.parametrize(("path", "journey"), list(restarting()))
+def test_restarts_elsewhere(path: Path, journey: str, tmp_path: Path, spark: SparkSession) -> None:
+    agree(path, RESTARTED, tmp_path, JOURNEYS[journey])

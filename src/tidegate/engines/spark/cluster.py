@@ -10,7 +10,11 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from tidegate import errors
+from tidegate.engines.inputs import BY_HAND_CONNECTORS, sources_of
+from tidegate.engines.spark.frames import is_remote
 from tidegate.engines.spark.session import local_cores
+from tidegate.model.options import SPARK_OPTIONS
+from tidegate.plan.script import Program
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,8 +25,17 @@ _MOST_TASKS = 64
 Found = tuple[str, Mapping[str, str]]
 
 
+def runs_python(program: Program, *, on_executors: bool) -> bool:
+    """Whether tasks of the program may be ours: sources that we read, and state, if it may be `on_executors`."""
+    placed = program.settings.spark.get("state", SPARK_OPTIONS["state"].default)
+    reads = any(source.connector not in BY_HAND_CONNECTORS for source in sources_of(program))
+    return reads or (on_executors and placed != "driver")
+
+
 def check_executors(spark: "SparkSession") -> None:
     """Refuses a cluster whose executors lack what our tasks need."""
+    if is_remote(spark):
+        return
     context = spark.sparkContext
     master = str(context.master)
     if local_cores(master) is not None and not master.startswith("local-cluster"):

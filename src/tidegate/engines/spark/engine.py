@@ -12,9 +12,10 @@ import pyarrow as pa
 from tidegate.connectors.protocols import SourceReader
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.engine import Engine, Surroundings
-from tidegate.engines.epochs import Intent, Read, Told
 from tidegate.engines.inputs import BY_HAND, Inputs, uses_of
+from tidegate.engines.intents import Intent, Read, Told
 from tidegate.engines.sides import malformed_of
+from tidegate.engines.spark.cluster import check_executors, runs_python
 from tidegate.engines.spark.executor import SparkExecutor
 from tidegate.engines.spark.frames import Frame, Range, frame_of, private_session
 from tidegate.engines.spark.ranges import Ranges, ranges_of
@@ -42,6 +43,8 @@ class SparkEngine(Engine):
         self._spark = private_session(spark)
         self._ranges: dict[str, tuple[SourceReader, Ranges]] = {}
         files = around.log.shards if isinstance(around.log, PartialLog) else None
+        if runs_python(program, on_executors=files is not None):
+            check_executors(spark)
         placement = Placement(
             spark=self._spark,
             files=files,

@@ -5,7 +5,7 @@ a number) is never left to Spark, which refuses some of it and gives other value
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ from tidegate.model.schema import Column
 from tidegate.model.types import Scalar
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 _TEXTS = (pa.string(), pa.large_string())
 # What tasks would trip over is found when a range is planned: a footer is read there in any case.
@@ -27,6 +27,7 @@ class ParquetFrames:
 
     def __init__(self, spark: "SparkSession", source: FileSource) -> None:
         self._spark, self._source = spark, source
+        self._readers: dict[frozenset[str], tuple[DataFrameReader, Sequence[str]]] = {}
 
     def frame(self, parts: Sequence[Part]) -> tuple["DataFrame", int] | None:
         """The rows of the parts, and how many they are; None if they are not Spark's to read."""
@@ -54,20 +55,24 @@ class ParquetFrames:
         return frozenset(without)
 
     def _read(self, parts: Sequence[Part], without_zone: frozenset[str]) -> "DataFrame":
-        from pyspark.sql import functions as f
+        """Each word to the JVM takes a millisecond, so what is the same for all ranges is said once."""
+        reader, columns = self._readers.get(without_zone) or self._reader(without_zone)
+        self._readers[without_zone] = reader, columns
+        return reader.parquet(*map(self._path, parts)).selectExpr(*columns)
+
+    def _reader(self, without_zone: frozenset[str]) -> tuple["DataFrameReader", Sequence[str]]:
         from pyspark.sql.pandas.types import from_arrow_type
         from pyspark.sql.types import StructField, StructType, TimestampNTZType
 
-        declared = [(it.name, from_arrow_type(arrow_type(it.type))) for it in self._schema]
-        fields = [
-            StructField(name, TimestampNTZType() if name in without_zone else kind)
-            for name, kind in declared
-        ]
-        paths = [self._path(part) for part in parts]
-        read = self._spark.read.schema(StructType(fields)).parquet(*paths)
-        columns = [_cast(f.col(f"`{name}`"), kind, name in without_zone) for name, kind in declared]
-        changed = f.col("_metadata.file_modification_time").alias(SOURCE_TIME)
-        return read.select(*columns, changed)
+        fields, columns = [], []
+        for column in self._schema:
+            local = column.name in without_zone
+            kind = TimestampNTZType() if local else from_arrow_type(arrow_type(column.type))
+            fields.append(StructField(column.name, kind))
+            name = _name(column.name)
+            columns.append(f"CAST({name} AS TIMESTAMP_LTZ) AS {name}" if local else name)
+        columns.append(f"_metadata.file_modification_time AS {_name(SOURCE_TIME)}")
+        return self._spark.read.schema(StructType(fields)), columns
 
     @property
     def _schema(self) -> Sequence[Column]:
@@ -84,8 +89,9 @@ def _quoted(path: str) -> str:
     return "".join(f"\\{letter}" if letter in "*?[]{}\\" else letter for letter in path)
 
 
-def _cast(column: Any, kind: Any, without_zone: bool) -> Any:
-    return column.cast(kind) if without_zone else column
+def _name(text: str) -> str:
+    quoted = text.replace("`", "``")
+    return f"`{quoted}`"
 
 
 def _is_local(kind: pa.DataType) -> bool:

@@ -1,6 +1,8 @@
 """What a shard's task sends to the driver, as one row: facts as JSON, tables as Arrow streams.
 
-Decided here: nothing is pickled on this way, so a driver never evaluates what came from elsewhere.
+Decided here: nothing is pickled on this way, so a driver never evaluates what came from elsewhere. What a task refuses
+is sent, too, and raised on the driver under its own name: Spark would try the task again, with the same file and the
+same disk, and then wrap its words in a trace of another process.
 """
 
 import json
@@ -12,6 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tidegate import errors
+from tidegate.errors import TidegateError
 from tidegate.kernel.changes import Broken, Emitted, together
 from tidegate.kernel.refusals import Refused
 from tidegate.kernel.steps import Account, Outcome, Seen
@@ -20,6 +24,7 @@ from tidegate.state.parts import pack, unpack
 
 SCHEMA = pa.schema([("shard", pa.int32()), ("facts", pa.string()), ("tables", pa.binary())])
 _CODE, _START, _END = "$code", "$start", "$end"
+_REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +77,31 @@ def row_of(shard: int, facts: Mapping[str, Any], tables: Mapping[str, pa.Table])
     )
 
 
+def refusal(shard: int, error: TidegateError) -> pa.RecordBatch:
+    """The row of a task that could not do what it was to do."""
+    told = {"code": error.code, "message": error.message, "hint": error.hint}
+    return row_of(shard, {_REFUSED: told}, {})
+
+
+def accepted(rows: pa.Table) -> pa.Table:
+    """The rows of all shards; raises what one of them refused."""
+    for facts in map(json.loads, rows.column("facts").to_pylist()):
+        if _REFUSED in facts:
+            raise errors.told(**facts[_REFUSED])
+    return rows
+
+
+def sent_attempts(rows: pa.Table) -> dict[int, Attempt]:
+    """What each shard wrote, where that is all it sent."""
+    shards, facts = (rows.column(name).to_pylist() for name in ("shard", "facts"))
+    found = {}
+    for shard, text in zip(shards, facts, strict=True):
+        attempt = attempt_of(json.loads(text)["attempt"])
+        assert attempt is not None
+        found[shard] = attempt
+    return found
+
+
 def received(rows: pa.Table) -> list[Parcel]:
     """All parcels, by shard."""
     found = []
@@ -83,11 +113,11 @@ def received(rows: pa.Table) -> list[Parcel]:
 def _parcel(shard: int, facts: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> Parcel:
     ops = tables.get("ops")
     broken = Broken(
-        _batch(tables["broken"]), np.array(facts["codes"], np.int64), tuple(facts["details"])
+        batch_of(tables["broken"]), np.array(facts["codes"], np.int64), tuple(facts["details"])
     )
     emitted = Emitted(
-        _batch(tables["rows"]),
-        _batch(tables["units"]),
+        batch_of(tables["rows"]),
+        batch_of(tables["units"]),
         None if ops is None else ops.column("op").to_numpy(),
         broken,
         facts["upsert"],
@@ -95,7 +125,7 @@ def _parcel(shard: int, facts: Mapping[str, Any], tables: Mapping[str, pa.Table]
     counted = Counter({int(code): rows for code, rows in facts["rows_by_code"].items()})
     outcome = Outcome(
         emitted,
-        [_refused(_batch(tables[f"refused.{place}"])) for place in range(facts["inputs"])],
+        [_refused(batch_of(tables[f"refused.{place}"])) for place in range(facts["inputs"])],
         Account(counted, facts["stamped"]),
         facts["watermark_us"],
         facts["behind_us"],
@@ -167,6 +197,6 @@ def _table(batch: pa.RecordBatch) -> pa.Table:
     return pa.Table.from_batches([batch])
 
 
-def _batch(table: pa.Table) -> pa.RecordBatch:
+def batch_of(table: pa.Table) -> pa.RecordBatch:
     found = table.combine_chunks().to_batches()
     return found[0] if found else pa.RecordBatch.from_pylist([], schema=table.schema)

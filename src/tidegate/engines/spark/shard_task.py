@@ -4,11 +4,13 @@ In: the partials of a shard's groups, and a `Turn`, the same for all shards. Out
 comes by its state. A Python worker keeps the operators of shards that it has had, but Spark gives a shard to any
 worker; so an operator is taken up where the worker left it, or from files, and the turns that it has missed are
 replayed from the files of these turns. Whether a kept operator may be trusted is told by the file of its last turn: a
-task that ran twice has two of them, and only one was adopted.
+task that ran twice has two of them, and only one was adopted. What a worker has not been asked for in a while it drops:
+the run may be over, or the shard be others' for good.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any
 
 import pyarrow as pa
@@ -17,8 +19,9 @@ import pyarrow.compute as pc
 from tidegate.engines.embedded.executor import EmbeddedExecutor
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.operators import operator_spec
-from tidegate.engines.spark.parcels import Parcel, attempt_facts, row_of, sent
+from tidegate.engines.spark.parcels import Parcel, attempt_facts, refusal, row_of, sent
 from tidegate.engines.stage import logged_parts, step_of
+from tidegate.errors import TidegateError
 from tidegate.kernel.arrivals import read
 from tidegate.kernel.operator import Operator, OperatorSpec
 from tidegate.kernel.steps import Brought, Seen, State, Step
@@ -69,11 +72,12 @@ class Past:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """All state after a turn."""
+    """All state after a turn, and what shards had written of that turn."""
 
     number: int
     facts: Mapping[str, Any]
     entries: Mapping[int, Entry]
+    attempts: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,21 +91,30 @@ class History:
     def number(self) -> int:
         return self.past[-1].turn.number if self.past else self.base.number
 
-    def attempt(self, number: int, shard: int) -> str | None:
-        """The file of a shard's turn; None if it wrote none."""
-        return next((it.attempts.get(shard) for it in self.past if it.turn.number == number), None)
+    @property
+    def attempts(self) -> Mapping[int, str]:
+        """What shards had written of the last turn."""
+        return self.past[-1].attempts if self.past else self.base.attempts
+
+    def has(self, number: int, shard: int, attempt: str | None) -> bool:
+        """Whether that is what the shard had written of that turn, None being nothing."""
+        turns = [(self.base.number, self.base.attempts)]
+        turns += [(past.turn.number, past.attempts) for past in self.past]
+        return any(made == number and of.get(shard) == attempt for made, of in turns)
 
 
 @dataclass(slots=True)
 class _Held:
-    """An operator after a turn. `attempt`: the file that it wrote then."""
+    """An operator after a turn. `attempt`: the file that it wrote then; `used_s`: when, by this process's clock."""
 
     operator: Operator
     clock: list[int]
     number: int
     attempt: str | None
+    used_s: float = field(default_factory=monotonic)
 
 
+_KEPT_S = 300.0
 _held: dict[tuple[str, str, int], _Held] = {}
 
 Batches = Iterator[pa.RecordBatch]
@@ -112,20 +125,16 @@ def turn_task(
 ) -> Callable[[Batches], Batches]:
     """What each task of a turn does. `columns` are those of each input's partials."""
 
-    def task(batches: Batches) -> Batches:
-        shard = _partition()
-        key = (shape.token, shape.stage.name, shard)
+    def task(shard: int, batches: Batches) -> pa.RecordBatch:
         parts = _parts(batches, columns)
         held = _taken_up(shape, history, shard)
-        _held.pop(key, None)  # if the step fails, nobody knows what the operator holds
         held.clock[0] = turn.now_us
         step = turn.step(parts)
         outcome = held.operator.step(step)
         attempt = _written(shape, shard, logged_parts(step))
-        _held[key] = replace(
-            held, number=turn.number, attempt=None if attempt is None else attempt.file
-        )
-        yield sent(
+        held.number, held.attempt = turn.number, None if attempt is None else attempt.file
+        _keep(shape, shard, held)
+        return sent(
             Parcel(
                 shard=shard,
                 outcome=outcome,
@@ -137,18 +146,34 @@ def turn_task(
             )
         )
 
-    return task
+    return _telling(task)
 
 
 def snapshot_task(shape: Shape, history: History) -> Callable[[Batches], Batches]:
     """Each task writes all that its shard holds."""
 
-    def task(_batches: Batches) -> Batches:
-        shard = _partition()
-        state = _taken_up(shape, history, shard).operator.snapshot()
+    def task(shard: int, _batches: Batches) -> pa.RecordBatch:
+        held = _taken_up(shape, history, shard)
+        state = held.operator.snapshot()
+        _keep(shape, shard, held)
         parts = {name: pa.Table.from_batches([batch]) for name, batch in state.parts.items()}
         attempt = _written(shape, shard, parts, always=True)
-        yield row_of(shard, {"attempt": attempt_facts(attempt)}, {})
+        return row_of(shard, {"attempt": attempt_facts(attempt)}, {})
+
+    return _telling(task)
+
+
+def _telling(
+    work: Callable[[int, Batches], pa.RecordBatch],
+) -> Callable[[Batches], Batches]:
+    """A task that sends what its work gives, or what it refuses."""
+
+    def task(batches: Batches) -> Batches:
+        shard = _partition()
+        try:
+            yield work(shard, batches)
+        except TidegateError as problem:
+            yield refusal(shard, problem)
 
     return task
 
@@ -189,9 +214,9 @@ def _written(
 
 
 def _taken_up(shape: Shape, history: History, shard: int) -> _Held:
-    """The operator of a shard as it is before the turn."""
-    held = _held.get((shape.token, shape.stage.name, shard))
-    if held is None or not _is_of(history, held, shard):
+    """The operator of a shard as it is before the turn. It is not kept: if a step fails, nobody knows what it holds."""
+    held = _held.pop((shape.token, shape.stage.name, shard), None)
+    if held is None or not history.has(held.number, shard, held.attempt):
         held = _restored(shape, history.base, shard)
     for past in history.past:
         if past.turn.number > held.number:
@@ -203,10 +228,12 @@ def _taken_up(shape: Shape, history: History, shard: int) -> _Held:
     return held
 
 
-def _is_of(history: History, held: _Held, shard: int) -> bool:
-    if held.number > history.number or held.number < history.base.number:
-        return False
-    return held.number == history.base.number or held.attempt == history.attempt(held.number, shard)
+def _keep(shape: Shape, shard: int, held: _Held) -> None:
+    now_s = monotonic()
+    for key in [key for key, one in _held.items() if now_s - one.used_s > _KEPT_S]:
+        del _held[key]
+    held.used_s = now_s
+    _held[shape.token, shape.stage.name, shard] = held
 
 
 def _restored(shape: Shape, base: Base, shard: int) -> _Held:
@@ -222,7 +249,7 @@ def _restored(shape: Shape, base: Base, shard: int) -> _Held:
         name: _batch(found[name], like) if name in found else like for name, like in nothing.items()
     }
     operator.restore(State(base.facts, parts))
-    return _Held(operator, clock, base.number, None)
+    return _Held(operator, clock, base.number, base.attempts.get(shard))
 
 
 def _read(shape: Shape, entry: Entry) -> dict[str, pa.Table]:

@@ -12,7 +12,6 @@ In: what an operator gets, its rows as frames of partials. Out: what an operator
   nobody reads.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -22,9 +21,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from tidegate.engines.epochs import joined
 from tidegate.engines.executor import Spec, StageOperator
 from tidegate.engines.spark.frames import frame_of
-from tidegate.engines.spark.parcels import SCHEMA, Parcel, attempt_of, merged, received, seen_by_all
+from tidegate.engines.spark.parcels import (
+    SCHEMA,
+    Parcel,
+    accepted,
+    batch_of,
+    merged,
+    received,
+    seen_by_all,
+    sent_attempts,
+)
 from tidegate.engines.spark.shard_task import (
     INPUT,
     SHARD,
@@ -75,13 +84,21 @@ class Placement:
 
 @dataclass(slots=True)
 class _Away:
-    """What the driver knows of an operator that has moved. `pending`: what its shards wrote, not yet adopted."""
+    """What the driver knows of an operator that has moved. No two of its turns have one number.
+
+    `pending`: what its shards wrote, not yet adopted.
+    """
 
     shape: Shape
     history: History
+    turns: int = 0
     parcels: Sequence[Parcel] = ()
     next_end_us: int = NEVER_US
     pending: Mapping[int, Attempt] = field(default_factory=dict)
+
+    def next_number(self) -> int:
+        self.turns += 1
+        return self.turns
 
     def add(self, turn: Turn, parcels: Sequence[Parcel]) -> None:
         """The turn is over. Until they are adopted, files of its rows are known by the names they have."""
@@ -211,8 +228,25 @@ class PlacedOperator:
         self._here = self._spec.build(self._project, since_us=self._since_us)
         nothing = {name: batch.slice(0, 0) for name, batch in state.parts.items()}
         self._here.restore(State(state.facts, nothing))
-        base = Base(number=0, facts=state.facts, entries=entries)
+        base = Base(number=0, facts=state.facts, entries=entries, attempts={})
         self._away = _Away(shape, History(base=base, past=()))
+
+    def come_home(self) -> None:
+        """Back to the driver, whose plan may change."""
+        away = self._away
+        if away is None:
+            return
+        files, state, shards = away.shape.files, self._here.snapshot(), []
+        for attempt in self._whole(away).values():
+            shards.append(files.read(replace(attempt.entry, file=attempt.file)))
+            files.forget(attempt)
+        parts = {
+            name.removeprefix(f"{self._stage.name}/"): batch_of(table)
+            for name, table in joined(shards).items()
+        }
+        self._here = self._spec.build(self._project, since_us=self._since_us)
+        self._here.restore(State(state.facts, parts))
+        self._away = None
 
     def _cut(self, state: State) -> Mapping[int, Mapping[str, pa.Table]]:
         """The parts of the state by shard; a shard without groups has none."""
@@ -254,23 +288,15 @@ class PlacedOperator:
         count, parcels = len(step.inputs), []
         seen: tuple[Seen, ...] = (Seen(rows=0, latest_us=None),) * count
         if rows.frames:
-            turn = Turn(
-                number=away.history.number + 1,
-                facts=_standing(count),
-                now_us=self.clock_us,
-                seen=seen,
-            )
+            facts, now_us = _standing(count), self.clock_us
+            turn = Turn(number=away.next_number(), facts=facts, now_us=now_us, seen=seen)
             parcels = self._run(away, turn, rows)
             seen = seen_by_all(parcels)
         inputs = [replace(one, seen=saw) for one, saw in zip(step.inputs, seen, strict=True)]
         ticks = self._ticks(step)
         led = self._here.step(replace(step, inputs=inputs))
-        turn = Turn(
-            number=away.history.number + 1,
-            facts=logged_facts(step),
-            now_us=step.now_us,
-            seen=seen,
-        )
+        facts, number = logged_facts(step), away.next_number()
+        turn = Turn(number=number, facts=facts, now_us=step.now_us, seen=seen)
         if step.ended or ticks or self._is_due(away):
             moved = self._run(away, turn, _Rows())
             assert all(it.outcome.watermark_us == led.watermark_us for it in moved)
@@ -313,7 +339,7 @@ class PlacedOperator:
             placed = self._placement.spark.range(0, count, 1, count)
         else:
             placed = rows.repartitionById(count, col(f"`{SHARD}`"))
-        return placed.mapInArrow(task, from_arrow_schema(SCHEMA)).toArrow()
+        return accepted(placed.mapInArrow(task, from_arrow_schema(SCHEMA)).toArrow())
 
     # What shards have written
 
@@ -326,19 +352,23 @@ class PlacedOperator:
         away = self._away
         if away is None:
             return []
-        rows = self._tasks(snapshot_task(away.shape, away.history), None)
-        entries = {}
-        for shard, facts in zip(
-            *(rows.column(it).to_pylist() for it in ("shard", "facts")), strict=True
-        ):
-            attempt = attempt_of(json.loads(facts)["attempt"])
-            assert attempt is not None
-            file = layout.snapshot(epoch, attempt.entry.shard)
-            entries[shard] = away.shape.files.adopt(attempt, file)
-        number, facts = away.history.number, self._here.snapshot().facts
-        base = Base(number=number, facts=facts, entries=entries)
+        entries = {
+            shard: away.shape.files.adopt(attempt, layout.snapshot(epoch, attempt.entry.shard))
+            for shard, attempt in self._whole(away).items()
+        }
+        base = Base(
+            number=away.history.number,
+            facts=self._here.snapshot().facts,
+            entries=entries,
+            attempts=away.history.attempts,
+        )
         away.history = History(base=base, past=())
         return list(entries.values())
+
+    def _whole(self, away: _Away) -> dict[int, Attempt]:
+        """All that shards hold, written."""
+        rows = self._tasks(snapshot_task(away.shape, away.history), None)
+        return sent_attempts(rows)
 
 
 @dataclass(slots=True)
