@@ -370,6 +370,12 @@ condition_on_own_rows = _plan(
     "the {argument} condition of {window} must be a condition on the row (BOOLEAN), this is {got}",
     sqlstate="42804",
 )
+quota_not_for_window = _plan(
+    33,
+    "{option} cannot be kept by a {window} window: it holds rows, each of them for windows to come",
+    sqlstate="0A000",
+    hint="leave it out here, and set it for the streams that keep groups: in their WITH or [transforms.<stream>]",
+)
 
 # TG-4nnn · configuration
 unknown_option = _config(1, "{where} has no option {name}")

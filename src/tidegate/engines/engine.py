@@ -19,11 +19,13 @@ import pyarrow as pa
 from tidegate.connectors.protocols import Offset, SinkWriter, SourceReader
 from tidegate.engines.clock import Clock
 from tidegate.engines.dataflow import Dataflow
-from tidegate.engines.epochs import Epochs, Intent, Listener, Read, Told, Totals
+from tidegate.engines.epochs import Epochs, Listener
 from tidegate.engines.executor import Executor, Rows
 from tidegate.engines.inputs import Inputs
+from tidegate.engines.intents import Intent, Read, Told
 from tidegate.engines.routes import Routes
 from tidegate.engines.timers import is_due
+from tidegate.engines.totals import Totals
 from tidegate.plan.fingerprint import fingerprint
 from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program

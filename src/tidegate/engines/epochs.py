@@ -12,9 +12,8 @@ A crash before 4 repeats the epoch: it reads the same rows, emits the same rows,
 What cannot be read again by its offset (rows handed over by a program) is not repeated: it was never acknowledged.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -23,9 +22,11 @@ from tidegate import errors
 from tidegate.connectors.protocols import Offset, SinkWriter
 from tidegate.engines.dataflow import Dataflow, Delivered, Running, rows_of
 from tidegate.engines.executor import Executor, Rows
+from tidegate.engines.intents import Intent, Read, Reader, Told
 from tidegate.engines.routes import Routes
 from tidegate.engines.sides import Payload
 from tidegate.engines.stage import Epoch, Made, WindowStage
+from tidegate.engines.totals import Totals
 from tidegate.engines.views import as_seen
 from tidegate.kernel.operator import State
 from tidegate.model.policies import SideKind
@@ -50,121 +51,6 @@ class Listener:
 
 
 _TABLE = "table:"
-
-
-@dataclass(slots=True)
-class Totals:
-    """Counts of a run, kept with the state, so that they are those of all its epochs."""
-
-    read: Counter[str] = field(default_factory=Counter)
-    malformed: Counter[str] = field(default_factory=Counter)
-    emitted: Counter[str] = field(default_factory=Counter)
-    rows_by_code: dict[str, Counter[int]] = field(default_factory=dict)
-    broken: dict[str, Counter[int]] = field(default_factory=dict)
-    stamped: Counter[str] = field(default_factory=Counter)
-    delivered: Counter[str] = field(default_factory=Counter)
-    dropped: Counter[str] = field(default_factory=Counter)
-
-    def add(self, stage: str, made: Made) -> None:
-        """Every row must have become something (semantics §8)."""
-        accounted = made.rows_by_code.total()
-        assert made.rows_in in (None, accounted), (stage, made.rows_in, made.rows_by_code)
-        self.rows_by_code.setdefault(stage, Counter()).update(made.rows_by_code)
-        self.broken.setdefault(stage, Counter()).update(made.broken)
-        self.stamped[stage] += made.stamped
-        self.emitted[stage] += made.emitted.visible.rows.num_rows
-
-    def facts(self) -> dict[str, Any]:
-        return {
-            "read": dict(self.read),
-            "malformed": dict(self.malformed),
-            "emitted": dict(self.emitted),
-            "rows_by_code": {name: dict(counts) for name, counts in self.rows_by_code.items()},
-            "broken": {name: dict(counts) for name, counts in self.broken.items()},
-            "stamped": dict(self.stamped),
-            "delivered": dict(self.delivered),
-            "dropped": dict(self.dropped),
-        }
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> "Totals":
-        def by_code(counts: Mapping[str, Mapping[str, int]]) -> dict[str, Counter[int]]:
-            return {
-                name: Counter({int(code): rows for code, rows in given.items()})
-                for name, given in counts.items()
-            }
-
-        return cls(
-            Counter(facts["read"]),
-            Counter(facts["malformed"]),
-            Counter(facts["emitted"]),
-            by_code(facts["rows_by_code"]),
-            by_code(facts["broken"]),
-            Counter(facts["stamped"]),
-            Counter(facts["delivered"]),
-            Counter(facts["dropped"]),
-        )
-
-
-@dataclass(slots=True)
-class Intent:
-    """What an epoch is going to do. `offsets` are where its ranges end.
-
-    `rows` and `tables` are what a program handed over: there is no offset by which they could be had again.
-    """
-
-    now_us: int
-    offsets: Mapping[str, Offset] = field(default_factory=dict)
-    rows: Mapping[str, Rows] = field(default_factory=dict)
-    watermarks: Mapping[str, int] = field(default_factory=dict)
-    tables: Mapping[str, pa.Table] = field(default_factory=dict)
-    ended: bool = False
-
-    def facts(self, since_us: int) -> dict[str, Any]:
-        return {
-            "since_us": since_us,
-            "clock_us": self.now_us,
-            "offsets": self.offsets,
-            "watermarks": dict(self.watermarks),
-            "ended": self.ended,
-            "replayable": not self.rows and not self.tables,
-        }
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> "Intent":
-        return cls(
-            now_us=facts["clock_us"],
-            offsets=dict(facts["offsets"]),
-            watermarks=facts["watermarks"],
-            ended=facts["ended"],
-        )
-
-
-@dataclass(slots=True, kw_only=True)
-class Told:
-    """What is known of an epoch's input, by source, once it has been read.
-
-    A source of the intent without a count is read by one branch of a stage, and counted there.
-    """
-
-    counts: Mapping[str, int] = field(default_factory=dict)
-    malformed: Mapping[str, Sequence[Payload]] = field(default_factory=dict)
-
-
-@dataclass(slots=True, kw_only=True)
-class Read:
-    """What an epoch reads. `tell` is asked when its rows have gone through all stages: some engines read them then.
-
-    `done` is called when nobody needs the rows any more.
-    """
-
-    rows: Mapping[str, Rows] = field(default_factory=dict)
-    tell: Callable[[], Told] = Told
-    done: Callable[[], None] = _nobody
-
-
-Reader = Callable[[Intent, int], Read]
-"""Reads what was intended; the second argument is the number of the epoch."""
 
 
 class Epochs:

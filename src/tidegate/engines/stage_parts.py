@@ -12,6 +12,7 @@ from tidegate.model.policies import TimeMode, WatermarkOrigin
 from tidegate.model.schema import schema_of
 from tidegate.plan.group_sql import group_query
 from tidegate.plan.physical import Branch, Stage
+from tidegate.plan.quotas import QUOTAS
 
 
 def keys_of(stage: Stage) -> tuple[Field, ...]:
@@ -79,7 +80,6 @@ def input_of(branch: Branch) -> InputSpec:
 
 def limits_of(stage: Stage) -> Limits:
     groups, windows, state_bytes = (
-        value if isinstance(value, int) else None
-        for value in map(stage.option, ("max_groups", "max_open_windows", "max_state_bytes"))
+        value if isinstance(value, int) else None for value in map(stage.option, QUOTAS)
     )
     return Limits(groups=groups, windows=windows, state_bytes=state_bytes)

@@ -1,8 +1,8 @@
 """FROM: what a query reads.
 
 In: the FROM and joins of a SELECT. Out: `FromClause`: the plan below everything else, the names its columns go by,
-and the window functions that were applied to tables. A stream may be joined with static tables; joins of streams are
-refused. A stream without window and aggregates is read through, like a view.
+and the window functions that were applied to tables. A stream may be joined with static tables, and with streams of the
+same windows. A stream without window and aggregates is read through, like a view.
 """
 
 from dataclasses import dataclass

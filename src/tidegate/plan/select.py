@@ -41,6 +41,7 @@ from tidegate.plan.logical import (
 from tidegate.plan.outputs import TABLE_WINDOW_COLUMNS, Output, bind_outputs
 from tidegate.plan.over import OverSink, has_over, named_windows, refuse_ranking
 from tidegate.plan.passing import pass_on, passes_on
+from tidegate.plan.quotas import refuse_quotas
 from tidegate.plan.retraction import refuse_changing_input
 from tidegate.plan.scope import Scope
 from tidegate.plan.surroundings import Surroundings
@@ -407,7 +408,11 @@ class _SelectBinder:
     def _emit(self, node: Logical, shape: Shape) -> Emission:
         check_keys(self.clauses, self.read.node, self.around.source)
         emit, kind = choose_emit(self.clauses, shape, self.around.source, fallback=self.span)
-        option = self.options(self._sources()).get("allowed_lateness", 0)
+        in_force = self.options(self._sources())
+        refuse_quotas(
+            shape.window, self.clauses, in_force, source=self.around.source, fallback=self.span
+        )
+        option = in_force.get("allowed_lateness", 0)
         option_us = (
             option if isinstance(option, int) and not isinstance(shape.window, Counting) else 0
         )

@@ -10,8 +10,8 @@ import pyarrow as pa
 from tidegate.engines.embedded.executor import EmbeddedExecutor
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.engine import Engine, Surroundings
-from tidegate.engines.epochs import Intent, Read, Told
 from tidegate.engines.inputs import BY_HAND, Inputs
+from tidegate.engines.intents import Intent, Read, Told
 from tidegate.engines.sides import malformed_of
 from tidegate.plan.script import Program
 

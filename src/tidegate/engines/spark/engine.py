@@ -12,8 +12,8 @@ import pyarrow as pa
 from tidegate.connectors.protocols import SourceReader
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.engine import Engine, Surroundings
-from tidegate.engines.epochs import Intent, Read, Told
 from tidegate.engines.inputs import BY_HAND, Inputs, uses_of
+from tidegate.engines.intents import Intent, Read, Told
 from tidegate.engines.sides import malformed_of
 from tidegate.engines.spark.cluster import check_executors, runs_python
 from tidegate.engines.spark.executor import SparkExecutor

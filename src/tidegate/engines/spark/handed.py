@@ -19,8 +19,8 @@ from tidegate import errors
 from tidegate.connectors.protocols import Offset
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.engine import Surroundings
-from tidegate.engines.epochs import Intent, Read, Told
 from tidegate.engines.inputs import Inputs, uses_of
+from tidegate.engines.intents import Intent, Read, Told
 from tidegate.engines.spark.columns import conformed
 from tidegate.engines.spark.engine import SparkEngine
 from tidegate.engines.spark.frames import Frame, brought

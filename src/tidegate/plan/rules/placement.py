@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tidegate.model.options import OptionValue
+from tidegate.model.windows import Conditional, Counting, Sliding
 from tidegate.plan.physical import Decision, InputKind, Routing, Stage, StageKind
+from tidegate.plan.quotas import QUOTAS
 
 RULE = "placement"
 DRIVER, EXECUTORS, AUTO, NONE = "driver", "executors", "auto", "none"
@@ -33,8 +35,8 @@ def choose_placement(stage: Stage, options: Mapping[str, OptionValue]) -> Stage:
 
 def bound_to_driver(stage: Stage) -> str:
     """Why the stage cannot be cut into shards; empty if it can."""
-    limits = ("max_groups", "max_open_windows", "max_state_bytes")
-    if stage.kind is not StageKind.AGGREGATE or stage.routing is not Routing.PARTIALS:
+    in_order = isinstance(stage.window, (Sliding, Counting, Conditional))
+    if in_order or stage.kind is not StageKind.AGGREGATE or stage.routing is not Routing.PARTIALS:
         return "its rows are kept one by one, in one order"
     if any(branch.input.kind is not InputKind.SOURCE for branch in stage.branches):
         return "it reads what another stage has made there"
@@ -42,7 +44,7 @@ def bound_to_driver(stage: Stage) -> str:
         return "without keys there is one group"
     if stage.limit is not None:
         return "Top-N compares all groups of a window"
-    if any(stage.option(name) is not None for name in limits):
+    if any(stage.option(name) is not None for name in QUOTAS):
         return "quotas count the groups of all shards"
     if stage.option("dedup_key") is not None:
         return "dedup_key compares all rows"
