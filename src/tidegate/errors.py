@@ -580,6 +580,12 @@ state_needs_checkpoint = _run(
     "the state of {name} is to be on executors, and there is no checkpoint",
     hint="give the run a place that all executors can reach: --checkpoint DIR",
 )
+bad_instant = _run(
+    8,
+    "{value} is no instant",
+    hint="give a datetime, ISO 8601 such as '2026-01-05T14:30:00Z', or milliseconds since the epoch",
+)
+bad_argument = _run(9, "{argument} cannot be {value}", hint="it is one of {known}")
 cannot_run = _run(1, "{what} cannot be run yet", hint="{instead}")
 
 # TG-71nn · attached to a Spark job

@@ -32,12 +32,15 @@ def passes_on(select: exp.Select, around: Surroundings) -> bool:
     ):
         return False
     clauses = around.clauses(select)
-    if clauses.window is not None or any(
-        table_key(item) in around.query.table_windows for item in _read(select)
-    ):
+    if clauses.window is not None or windowed_tables(select, around) == 1:
         return False
     users = around.settings.aggregates
     return not any(_aggregates(item, users) for item in select.expressions)
+
+
+def windowed_tables(select: exp.Select, around: Surroundings) -> int:
+    """How many windows stand around tables in FROM. One is that of the SELECT; of several, each is its table's."""
+    return sum(table_key(item) in around.query.table_windows for item in _read(select))
 
 
 def _read(select: exp.Select) -> list[exp.Expression]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.planning import program
 from tidegate.engines.embedded.queries import Workers
-from tidegate.engines.engine import Surroundings
+from tidegate.engines.engine import Engine, Surroundings
 from tidegate.engines.epochs import Listener
 from tidegate.engines.inputs import polled
 from tidegate.engines.local.engine import LocalEngine
@@ -52,6 +52,11 @@ def run(place: Path) -> None:
     engine, _ = start(made, way, Listener(wanted=frozenset()))
     sys.stdout.write("running\n")
     sys.stdout.flush()
+    finish(engine, place)
+
+
+def finish(engine: Engine, place: Path) -> None:
+    """To the end, which leaves its counts behind."""
     engine.drive(lambda: False, lambda: None)
     engine.end()
     engine.checkpoint()

@@ -24,13 +24,13 @@ ROWS, FILES = 12_000, 3
 ROOT = Path(__file__).parents[3]
 
 
-def prepare(place: Path) -> Path:
+def prepare(place: Path, *, rows: int = ROWS, files: int = FILES) -> Path:
     """Rows with disorder, late ones, some without a time, and lines that are no rows."""
     draw = random.Random(7)
     (place / "in").mkdir(parents=True)
     (place / "names.csv").write_text("k,name\na,Ann\nb,Bob\nc,Cid\n", encoding="utf-8")
-    for number in range(FILES):
-        lines = _lines(draw, number * ROWS // FILES, (number + 1) * ROWS // FILES)
+    for number in range(files):
+        lines = _lines(draw, number * rows // files, (number + 1) * rows // files)
         file = place / "in" / f"part-{number}.json"
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
         os.utime(file, (60, 60))  # the time of rows that have none

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tidegate.model.options import OptionValue
+from tidegate.model.windows import Conditional, Counting, Sliding
 from tidegate.plan.physical import Decision, InputKind, Routing, Stage, StageKind
 from tidegate.plan.quotas import QUOTAS
 
@@ -34,7 +35,8 @@ def choose_placement(stage: Stage, options: Mapping[str, OptionValue]) -> Stage:
 
 def bound_to_driver(stage: Stage) -> str:
     """Why the stage cannot be cut into shards; empty if it can."""
-    if stage.kind is not StageKind.AGGREGATE or stage.routing is not Routing.PARTIALS:
+    in_order = isinstance(stage.window, (Sliding, Counting, Conditional))
+    if in_order or stage.kind is not StageKind.AGGREGATE or stage.routing is not Routing.PARTIALS:
         return "its rows are kept one by one, in one order"
     if any(branch.input.kind is not InputKind.SOURCE for branch in stage.branches):
         return "it reads what another stage has made there"
