@@ -227,9 +227,22 @@ def groups_alone(draw: st.DrawFn, source: str) -> str:
 def whole_rows(draw: st.DrawFn, source: str) -> str:
     """A query whose windows hold rows."""
     names = draw(st.lists(st.sampled_from([*COLUMNS, "v + 1 AS o", "10 DIV v AS o"]), min_size=1))
-    query = f"SELECT {', '.join(dict.fromkeys([*names, 'window_start']))} FROM {source}"
+    columns = [*dict.fromkeys([*names, "window_start"])]
+    ranked = draw(st.integers(0, 2)) == 0
+    if ranked:
+        part = ", ".join(
+            ["window_start, window_end", *draw(st.sampled_from([(), ("k",), ("g", "z")]))]
+        )
+        by = draw(st.sampled_from(["ts", "v DESC NULLS FIRST", "x DESC"]))
+        rest = dict.fromkeys(["v", *(name for name in names if name in COLUMNS)])
+        columns.append(
+            f"ROW_NUMBER() OVER (PARTITION BY {part} ORDER BY {', '.join([by, *rest])}) AS rn"
+        )
+    query = f"SELECT {', '.join(columns)} FROM {source}"
     query += f" GROUP BY {draw(windows())}"
     query += draw(st.sampled_from(["", " ALLOWED LATENESS INTERVAL '5' SECOND"]))
+    if ranked:
+        query = f"SELECT * FROM ({query}) WHERE rn <= {draw(small)}"
     return query + draw(st.sampled_from(["", " EMIT ON WINDOW CLOSE", " EMIT FINAL"]))
 
 
