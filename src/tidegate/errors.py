@@ -370,6 +370,12 @@ condition_on_own_rows = _plan(
     "the {argument} condition of {window} must be a condition on the row (BOOLEAN), this is {got}",
     sqlstate="42804",
 )
+quota_not_for_window = _plan(
+    33,
+    "{option} cannot be kept by a {window} window: it holds rows, each of them for windows to come",
+    sqlstate="0A000",
+    hint="leave it out here, and set it for the streams that keep groups: in their WITH or [transforms.<stream>]",
+)
 
 # TG-4nnn · configuration
 unknown_option = _config(1, "{where} has no option {name}")
@@ -574,6 +580,12 @@ state_needs_checkpoint = _run(
     "the state of {name} is to be on executors, and there is no checkpoint",
     hint="give the run a place that all executors can reach: --checkpoint DIR",
 )
+bad_instant = _run(
+    8,
+    "{value} is no instant",
+    hint="give a datetime, ISO 8601 such as '2026-01-05T14:30:00Z', or milliseconds since the epoch",
+)
+bad_argument = _run(9, "{argument} cannot be {value}", hint="it is one of {known}")
 cannot_run = _run(1, "{what} cannot be run yet", hint="{instead}")
 
 # TG-71nn · attached to a Spark job

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.planning import cases, check_refusal, logical, refusal
+from tests.planning import cases, check_refusal, logical, program, refusal
 from tidegate.model.policies import EmitMode, StreamKind
 from tidegate.model.time import MINUTE, SECOND
 from tidegate.plan.settings import Settings
@@ -162,9 +162,25 @@ def test_default_lateness_of_the_configuration() -> None:
     (P + "«ALLOWED» LATENESS '1s'", "TG-3016", "ALLOWED LATENESS needs event time", "event-time column"),
     (N + "«ALLOWED» LATENESS '1s'",
      "TG-3014", "ALLOWED LATENESS is not possible with a counting window", "closes by its rows"),
+    # quotas
+    ("SELECT COUNT(*) AS n FROM trades GROUP BY slidingwindow('ss', 1) WITH («max_groups» = 5)",
+     "TG-3033", "max_groups cannot be kept by a sliding window", "WITH or [transforms.<stream>]"),
+    (N + "WITH («max_open_windows» = 5)", "TG-3033", "max_open_windows cannot be kept by a counting window"),
+    ("SELECT COUNT(*) AS n FROM trades GROUP BY statewindow(ok, ok) WITH («max_state_bytes» = '1MB')",
+     "TG-3033", "max_state_bytes cannot be kept by a state window"),
+    ("SELECT COUNT(*) OVER (ORDER BY ts RANGE BETWEEN INTERVAL '5' SECOND PRECEDING AND CURRENT ROW) AS n "
+     "FROM trades WITH («max_groups» = 5)", "TG-3033", "a sliding window"),
+    ("SET max_groups = 5; «SELECT» COUNT(*) AS n FROM trades GROUP BY countwindow(3)", "TG-3033", "max_groups"),
 )  # fmt: skip
 def test_what_is_missing(marked: str, code: str, message: str, hint: str) -> None:
     check_refusal(marked, code, message, hint)
+
+
+def test_a_quota_of_the_configuration_is_not_ignored_either() -> None:
+    settings = Settings(defaults={"max_groups": 5})
+    (refused,) = program(N, settings=settings).errors
+    assert "max_groups cannot be kept by a counting window" in str(refused)
+    assert logical(T, settings=settings).emit.mode is EmitMode.ON_WINDOW_CLOSE
 
 
 STREAM = "CREATE STREAM s AS SELECT symbol, COUNT(*) AS n FROM trades GROUP BY symbol, TUMBLE(ts, '1m') EMIT {}; "

@@ -199,6 +199,7 @@ G = f"FROM trades GROUP BY symbol, {W}"
      "TG-3022", "SESSION partitioned by other columns than GROUP BY", "exactly the columns"),
     ("SELECT symbol, COUNT(*) AS n FROM trades GROUP BY «SUM(qty) OVER (PARTITION BY symbol»)",
      "TG-2018", "OVER in GROUP BY"),
+    ("«SELECT COUNT(*) AS n FROM trades» GROUP BY ALL", "TG-3022", "GROUP BY ALL", "name the keys"),
     # Top-N
     (f"SELECT COUNT(*) AS n {G} «ORDER BY n»", "TG-3020", "ORDER BY without LIMIT", "add LIMIT n"),
     (f"SELECT COUNT(*) AS n {G} «LIMIT 5»", "TG-3020", "LIMIT without ORDER BY", "ORDER BY n DESC LIMIT 3"),

@@ -47,6 +47,31 @@ def sums(rows: tidegate.session.answers.Rows) -> list[tuple[Any, Any]]:
     return [row[:2] for row in rows.fetchall()]
 
 
+# Refusals of what is no SQL
+
+
+def test_columns_of_several_lengths_are_refused(session: Session) -> None:
+    with refusal("TG-7004"):
+        session.insert("ev", {"k": ["a"], "v": [1, 2], "ts": [1, 2]})
+
+
+@pytest.mark.parametrize("at", ["yesterday", None, True, 10**30])
+def test_what_is_no_instant_is_refused(session: Session, at: object) -> None:
+    with refusal("TG-7008"):
+        session.watermark("ev", at)
+    if at is not None:
+        with refusal("TG-7008"):
+            session.tick(at)
+
+
+def test_levels_and_forms_that_are_not_there(session: Session) -> None:
+    session.sql(SUMS)
+    with refusal("TG-7009"):
+        session.explain("sums", level="analyse")
+    with refusal("TG-7009"):
+        session.explain("sums", form="yaml")
+
+
 # Rows in
 
 

@@ -16,6 +16,7 @@ def lines(account: Account, *, seconds: float, how: str) -> Iterator[str]:
     diverted = sum(account.diverted.values())
     if diverted:
         yield f"  side outputs: {_sides(account, diverted)}"
+    yield from (_why_late(stage) for stage in account.stages if _mostly_late(stage))
 
 
 def _rows(count: int) -> str:
@@ -53,3 +54,19 @@ def _sides(account: Account, diverted: int) -> str:
     return (
         f"{diverted:,} = {delivered:,} delivered + {counted:,} counted only + {dropped:,} dropped"
     )
+
+
+def _mostly_late(stage: StageAccount) -> bool:
+    late = sum(count for name, count in stage.reasons.items() if name.startswith("late/"))
+    return late > stage.aggregated
+
+
+def _why_late(stage: StageAccount) -> str:
+    """Late rows that outnumber the others are seldom what was meant."""
+    why = "a longer lag in WATERMARK FOR, or ALLOWED LATENESS, waits for them"
+    if stage.falls_back:
+        why = (
+            "a row without event time takes that of its file or record and moves the watermark, unless "
+            f"on_missing_event_time = 'divert'; {why}"
+        )
+    return f"hint: most rows of {stage.name} were late: {why}"

@@ -11,7 +11,9 @@ from tidegate.model.expressions import Field, Named
 from tidegate.model.policies import TimeMode, WatermarkOrigin
 from tidegate.model.schema import schema_of
 from tidegate.plan.group_sql import group_query
+from tidegate.plan.logical import RANK
 from tidegate.plan.physical import Branch, Stage
+from tidegate.plan.quotas import QUOTAS
 
 
 def keys_of(stage: Stage) -> tuple[Field, ...]:
@@ -58,7 +60,9 @@ def output_of(stage: Stage, plan_id: str) -> OutputSpec:
         plain=query.plain,
         sort=query.sort,
         directions=tuple(Direction(key.descending, key.nulls_first) for key in stage.order),
+        within=len(stage.within),
         limit=stage.limit,
+        ranked=tuple(named.name for named in stage.output if named.expr == RANK),
     )
 
 
@@ -79,7 +83,6 @@ def input_of(branch: Branch) -> InputSpec:
 
 def limits_of(stage: Stage) -> Limits:
     groups, windows, state_bytes = (
-        value if isinstance(value, int) else None
-        for value in map(stage.option, ("max_groups", "max_open_windows", "max_state_bytes"))
+        value if isinstance(value, int) else None for value in map(stage.option, QUOTAS)
     )
     return Limits(groups=groups, windows=windows, state_bytes=state_bytes)

@@ -41,7 +41,6 @@ def split_group(select: exp.Select, source: SourceText) -> GroupItems:
         ("rollup", "ROLLUP"),
         ("grouping_sets", "GROUPING SETS"),
         ("totals", "TOTALS"),
-        ("all", "GROUP BY ALL"),
     ):
         if group.args.get(part):
             raise errors.not_supported(
@@ -49,6 +48,12 @@ def split_group(select: exp.Select, source: SourceText) -> GroupItems:
                 what=what,
                 instead="write one query per grouping",
             )
+    if group.args.get("all"):
+        raise errors.not_supported(
+            source.location(span_of(select, source)),
+            what="GROUP BY ALL",
+            instead="name the keys: GROUP BY k, TUMBLE(ts, INTERVAL '1' MINUTE)",
+        )
     windows: list[WindowSyntax] = []
     keys: list[exp.Expression] = []
     for item in group.expressions:

@@ -110,7 +110,10 @@ class Scope:
                 or self._inputs()
             )
         if parts[-1].lower() in WINDOW_COLUMNS and not self.windowed:
-            hint = "columns of the window exist in SELECT, HAVING and ORDER BY of a query that groups by a window"
+            hint = (
+                "columns of the window exist in SELECT, HAVING and ORDER BY of a query that groups by a window; "
+                "a query over that one has those that it selects"
+            )
         raise errors.unknown_column(self.source.location(span), name=".".join(parts), hint=hint)
 
     def _inputs(self) -> str:

@@ -85,6 +85,8 @@ def read_option(
         if connector and connector.name == "memory" and owners:
             hint = f"name the connector: connector = '{owners[0]}'"
             raise errors.unknown_option(at, where=where, name=option.key.text, hint=hint)
+        if connector:
+            known.append("connector")
         raise errors.unknown_option(
             at, where=where, name=option.key.text, hint=errors.nearest(name, known)
         )
@@ -93,8 +95,9 @@ def read_option(
         return spec.name, spec.read(option.value)
     except BadValue as problem:
         place = source.location(option.span)
+        hint = errors.nearest(str(option.value), spec.choices)
         raise errors.bad_option_value(
-            place, name=spec.name, value=repr(option.value), problem=problem
+            place, name=spec.name, value=repr(option.value), problem=problem, hint=hint
         ) from None
 
 

@@ -12,18 +12,24 @@ from typing import Any
 from tidegate.engines.dataflow import Running, RunningStage
 from tidegate.engines.engine import Engine
 from tidegate.engines.sides import REASON
-from tidegate.model.policies import AGGREGATED, FILTERED, SIDE_KIND
+from tidegate.model.policies import AGGREGATED, FILTERED, SIDE_KIND, MissingEventTime
 from tidegate.model.time import FOREVER_US, NEVER_US
+from tidegate.plan.logical import Rung
+from tidegate.plan.physical import Branch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageAccount:
-    """Rows of one stage. `reasons` are counts of what was diverted, by `kind/reason`; of groups without a value too."""
+    """Rows of one stage. `reasons` are counts of what was diverted, by `kind/reason`; of groups without a value too.
+
+    `falls_back`: rows without a time of their own take that of their file or record, and move the watermark.
+    """
 
     name: str
     stream: str
     anonymous: bool
     stateless: bool
+    falls_back: bool
     aggregated: int
     filtered: int
     reasons: Mapping[str, int]
@@ -144,6 +150,7 @@ def _stage(engine: Engine, running: RunningStage, query: Running) -> StageAccoun
         stream=query.name,
         anonymous=query.anonymous,
         stateless=operator is None,
+        falls_back=any(map(_falls_back, running.stage.branches)),
         aggregated=codes[AGGREGATED],
         filtered=codes[FILTERED],
         reasons=_by_reason(codes),
@@ -151,10 +158,19 @@ def _stage(engine: Engine, running: RunningStage, query: Running) -> StageAccoun
         emitted=totals.emitted[name],
         stamped=totals.stamped[name],
         watermark_us=engine.watermarks.get(name, NEVER_US),
-        open_windows=0 if operator is None else operator.open_windows,
+        open_windows=0
+        if operator is None or running.stage.window is None
+        else operator.open_windows,
         state_bytes=0 if operator is None else operator.bytes,
         seconds=engine.seconds.get(name, 0.0),
     )
+
+
+def _falls_back(branch: Branch) -> bool:
+    time = branch.time
+    if time is None or time.on_missing is not MissingEventTime.FALLBACK:
+        return False
+    return any(rung is Rung.METADATA for rung, _ in time.ladder[1:])
 
 
 def _by_reason(codes: Counter[int]) -> dict[str, int]:

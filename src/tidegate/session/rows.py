@@ -17,7 +17,14 @@ from tidegate import errors
 from tidegate.connectors.files.conform import NO_FIT, Conformed, arrow_converter
 from tidegate.engines.values import array_of_values
 from tidegate.model.schema import Column, Schema
-from tidegate.model.time import DAY, EPOCH, MILLISECOND, parse_instant
+from tidegate.model.time import (
+    DAY,
+    EPOCH,
+    MAX_EVENT_TIME_US,
+    MILLISECOND,
+    MIN_EVENT_TIME_US,
+    parse_instant,
+)
 from tidegate.model.types import Array, DataType, Decimal, Map, Scalar, Struct
 
 Given: TypeAlias = Any
@@ -29,12 +36,20 @@ _MICROSECOND = timedelta(microseconds=1)
 def batch_from(rows: Given, schema: Schema, *, source: str) -> pa.RecordBatch:
     """The rows with the columns of the schema."""
     if isinstance(rows, Mapping) or hasattr(rows, "__arrow_c_stream__") or _is_arrow(rows):
-        return _from_table(pa.table(rows), schema, source)
+        return _from_table(_table_of(rows, source), schema, source)
     if type(rows).__module__.startswith("pandas"):
         return _from_table(pa.Table.from_pandas(rows, preserve_index=False), schema, source)
     if isinstance(rows, Iterable) and not isinstance(rows, (str, bytes)):
         return _from_dicts(list(rows), schema, source)
     raise _refused(source, f"{type(rows).__name__} holds no rows")
+
+
+def _table_of(rows: Given, source: str) -> pa.Table:
+    """A dict may hold columns that are no columns, or not equally long ones."""
+    try:
+        return pa.table(rows)
+    except (pa.ArrowException, TypeError, ValueError) as problem:
+        raise _refused(source, str(problem)) from None
 
 
 def _is_arrow(rows: Given) -> bool:
@@ -136,6 +151,21 @@ def _plain(value: Any, kind: DataType) -> Any:
             return {name: _plain(value.get(name), part) for name, part in fields}
         case _:
             return value
+
+
+def instant_given(value: Any) -> int:
+    """What a caller gave as an instant; refused if it is none, or none that a row could have.
+
+    >>> instant_given("1970-01-01T00:00:02Z")
+    2000000
+    """
+    try:
+        at_us = instant_us(value)
+    except (ValueError, OverflowError):
+        raise errors.bad_instant(value=repr(value)) from None
+    if not MIN_EVENT_TIME_US <= at_us <= MAX_EVENT_TIME_US:
+        raise errors.bad_instant(value=repr(value))
+    return at_us
 
 
 def instant_us(value: Any) -> int:

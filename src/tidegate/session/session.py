@@ -34,7 +34,7 @@ from tidegate.session.answers import Result, Rows, Subscription
 from tidegate.session.background import Background
 from tidegate.session.looking import explain
 from tidegate.session.opening import BY_HAND, Opened, Way, change, start
-from tidegate.session.rows import Given, batch_from, instant_us
+from tidegate.session.rows import Given, batch_from, instant_given
 from tidegate.session.script import Heard, execute
 from tidegate.session.watching import Watching
 from tidegate.sql.source import SourceText
@@ -78,6 +78,8 @@ class Session:
 
     def explain(self, query: str, *, level: str = "physical", form: str = "text") -> str:
         """The plan of a stream, or of a SELECT; `level` is logical, physical or analyze, `form` is text or json."""
+        _refuse_other("level", level, ("logical", "physical", "analyze"))
+        _refuse_other("form", form, ("text", "json"))
         with self._lock:
             named = self._program.query(query)
             if named is not None:
@@ -124,7 +126,7 @@ class Session:
         """No row of the source is expected before `at` any more: a datetime, ISO 8601, or milliseconds."""
         with self._lock:
             target = self._target(source)
-            self._running().watermark(target.name, instant_us(at))
+            self._running().watermark(target.name, instant_given(at))
 
     def tick(self, at: Any = None) -> None:
         """Time goes on without rows. `at` sets a clock that can be set."""
@@ -132,7 +134,7 @@ class Session:
             if at is not None:
                 if not isinstance(self._way.clock, ManualClock):
                     raise errors.clock_not_settable()
-                self._way.clock.set_us(instant_us(at))
+                self._way.clock.set_us(instant_given(at))
             self._running().tick()
 
     @property
@@ -302,3 +304,8 @@ def settings_from(config: str | PathLike[str] | Mapping[str, object] | None) -> 
     if loaded.errors:
         raise loaded.errors[0]
     return replace(loaded.settings, aggregates=Installed())
+
+
+def _refuse_other(argument: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise errors.bad_argument(argument=argument, value=repr(value), known=", ".join(known))

@@ -20,15 +20,13 @@ def plain(text: str, _role: str) -> str:
 
 def describe(error: TidegateError, paint: Paint = plain) -> str:
     """The error in full; `paint` colours its parts (`code`, `message`, `caret`, `hint`)."""
-    head = f"{paint(error.code, 'code')}: {paint(_harmless(error.message), 'message')}"
-    if error.location is None:
-        lines = [head]
-    else:
-        place = error.location
-        lines = [
-            f"{_harmless(place.file)}:{place.line}:{place.column}: {head}",
-            *_excerpt(place, paint),
-        ]
+    sentence, *details = map(_harmless, error.message.split("\n"))
+    head = f"{paint(error.code, 'code')}: {paint(sentence, 'message')}"
+    place = error.location
+    lines = [f"{_harmless(place.file)}:{place.line}:{place.column}: {head}" if place else head]
+    lines += [f"  {detail}" for detail in details]
+    if place is not None:
+        lines += _excerpt(place, paint)
     if error.hint:
         lines.append(f"{paint('hint', 'hint')}: {_harmless(error.hint)}")
     return "\n".join(lines)

@@ -76,7 +76,8 @@ class Cursor:
     def one_of(self, *words: str) -> str:
         if self.word() not in words:
             raise self.unexpected(
-                " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+                " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words),
+                hint="" if self.done else errors.nearest(self.word(), words),
             )
         self.position += 1
         return self.word(-1)
@@ -131,10 +132,10 @@ class Cursor:
         """From `start` to the end of the last token read."""
         return start.to(span_of_token(self.tokens[self.position - 1])) if self.position else start
 
-    def unexpected(self, expected: str) -> errors.TidegateError:
+    def unexpected(self, expected: str, hint: str = "") -> errors.TidegateError:
         got = "the end" if self.done else self.tokens[self.position].text or "an empty string"
         return errors.unexpected_token(
-            self.source.location(self.here()), expected=expected, got=_shortened(got)
+            self.source.location(self.here()), expected=expected, got=_shortened(got), hint=hint
         )
 
 

@@ -104,8 +104,13 @@ def _gap(source: SourceText, token: Token, following: Token | None) -> errors.Ti
         else "an expression"
     )
     return errors.unexpected_token(
-        source.location(span), expected=f"{what} after {token.text}", got=got
+        source.location(span), expected=f"{what} after {_named(token)}", got=got
     )
+
+
+def _named(token: Token) -> str:
+    """A comma reads as one of the sentence's own."""
+    return "a comma" if token.token_type is TokenType.COMMA else token.text
 
 
 def _refuse_unbalanced(source: SourceText, tokens: Sequence[Token]) -> None:

@@ -125,7 +125,7 @@ def _read_statement(cursor: Cursor) -> Statement:
     reader = _READERS.get(cursor.word())
     if reader is None:
         first = cursor.tokens[0]
-        hint = errors.nearest(first.text, ("SELECT", *_READERS))
+        hint = _FOREIGN.get(first.text.upper()) or errors.nearest(first.text, ("SELECT", *_READERS))
         raise errors.unknown_statement(
             cursor.source.location(span_of_token(first)), got=first.text[:40], hint=hint
         )
@@ -343,6 +343,17 @@ _LEVELS = ("LOGICAL", "PHYSICAL", "ANALYZE")
 def _read_set(cursor: Cursor, start: Span) -> Statement:
     return SetOption(option=read_option(cursor), span=cursor.since(start), source=cursor.source)
 
+
+_NO_CHANGES = "rows of a stream are not changed; CREATE STREAM … AS SELECT … WHERE leaves some out"
+_FOREIGN = {
+    "DELETE": _NO_CHANGES,
+    "UPDATE": _NO_CHANGES,
+    "MERGE": _NO_CHANGES,
+    "TRUNCATE": _NO_CHANGES,
+    "ALTER": "write the definition anew: CREATE OR REPLACE …",
+    "USE": "there is one namespace, with all that the statements before have defined",
+}
+"""Statements of other dialects, and what to write instead."""
 
 _READERS: dict[str, Callable[[Cursor, Span], Statement]] = {
     "CREATE": _read_create,

@@ -112,3 +112,62 @@ def test_a_cluster_that_has_all_of_it() -> None:
     near: Any = Far([sys.executable])
     check_executors(near)
     assert _question(("numpy",))(0)[1] == {"numpy": here()["numpy"]}
+
+
+# A cluster of processes of their own
+
+JOB = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from tidegate.engines.spark.session import session
+from tidegate.spark import attach
+
+place = Path(sys.argv[1])
+(place / "in").mkdir()
+times = pa.array([datetime(2026, 1, 1, tzinfo=UTC)] * 2, pa.timestamp("us", tz="UTC"))
+parquet.write_table(pa.table({"k": ["a", "b"], "v": [1, 2], "at": times}), place / "in" / "0.parquet")
+spark = session("local-cluster[1,1,1024]", conf={"spark.executor.memory": "512m"})
+tide = attach(spark, config={"spark": {"state": "executors"}})
+frame = spark.readStream.schema("k string, v bigint, at timestamp").parquet(str(place / "in"))
+tide.register("ev", frame, event_time="at")
+tide.sql("CREATE STREAM s AS SELECT k, SUM(v) AS s FROM ev GROUP BY k, TUMBLE(at, INTERVAL '10' SECOND)")
+tide.start(checkpoint=place / "state", trigger="availableNow").awaitTermination()
+print("rows:", sorted(map(tuple, tide.table("s").collect())))
+"""
+
+
+def job_on_executors(place: Path, python: str) -> subprocess.CompletedProcess[str]:
+    home = str(Path(str(pyspark.__file__)).parent)
+    around = {"SPARK_HOME": home, "SPARK_SCALA_VERSION": "2.13", "PYSPARK_PYTHON": python}
+    return subprocess.run(
+        [sys.executable, "-c", JOB, str(place)],
+        env={**os.environ, **around},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_executors_that_have_it(tmp_path: Path) -> None:
+    assert "rows: [('a', 1), ('b', 2)]" in job_on_executors(tmp_path, sys.executable).stdout
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_executors_that_lack_it(tmp_path: Path) -> None:
+    """Their Python sees Spark's own packages, and no others."""
+    for package in (pyspark, py4j):
+        (tmp_path / package.__name__).symlink_to(Path(str(package.__file__)).parent)
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+    told = job_on_executors(tmp_path, str(bare)).stderr
+    assert f"{errors.executors_lack.code}: executors cannot run Tidegate: numpy is missing" in told

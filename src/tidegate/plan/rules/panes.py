@@ -13,9 +13,9 @@ from tidegate.model.options import OptionValue
 from tidegate.model.time import format_duration
 from tidegate.model.windows import AlignedWindow, Cumulating, Hopping, Inherited, Session, Tumbling
 from tidegate.plan.physical import Decision, Panes, Routing, Stage
+from tidegate.plan.quotas import QUOTAS
 
 RULE = "panes"
-_QUOTAS = ("max_groups", "max_open_windows", "max_state_bytes")
 
 
 def choose_panes(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
@@ -25,7 +25,7 @@ def choose_panes(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
     ):
         return stage
     panes, reason = _choose(stage.window)
-    if panes.copies > 1 and any(stage.option(name) is not None for name in _QUOTAS):
+    if panes.copies > 1 and any(stage.option(name) is not None for name in QUOTAS):
         panes = widest_panes(stage.window)
         reason = "quotas let a row into all of its windows at once"
     shape = f"panes of {format_duration(panes.width_us)}"
