@@ -1,7 +1,7 @@
 """Rows that a stage has taken, and what comes out of a window of them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from tests.oracle.aggregates import Input, aggregate
@@ -158,11 +158,8 @@ def _chosen(shape: Shape, candidates: Iterable[_Candidate]) -> list[Result]:
 
 
 def _limited(shape: Shape, passed: list[_Candidate]) -> list[Result]:
-    if shape.limit is not None:
-        ranked = ranking(
-            passed, shape.order, lambda item, place: evaluate(shape.order[place].expr, item.env)
-        )
-        passed = ranked[: shape.limit]
+    if shape.order:
+        passed = _numbered(shape, passed)
     return [_projected(shape, candidate) for candidate in passed]
 
 
@@ -185,6 +182,22 @@ def _candidate(shape: Shape, window: Window, group: list[Member]) -> _Candidate:
         given = [member.inputs[place] for member in group]
         values[named.name] = aggregate(named.call, [one for one in given if one is not None])
     return _Candidate(first.group, first.keys, Row({**values, **window.columns}))
+
+
+def _numbered(shape: Shape, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """The first rows of each part of the window, each with its place."""
+    parts: dict[Value, list[_Candidate]] = {}
+    for candidate in candidates:
+        part = identity(tuple(evaluate(expr, candidate.env) for expr in shape.within))
+        parts.setdefault(part, []).append(candidate)
+    first: list[_Candidate] = []
+    for part in parts.values():
+        ranked = ranking(
+            part, shape.order, lambda item, place: evaluate(shape.order[place].expr, item.env)
+        )
+        for place, one in enumerate(ranked[: shape.limit], start=1):
+            first.append(replace(one, env=Row({"$rank": place}, one.env)))
+    return first
 
 
 def _projected(shape: Shape, candidate: _Candidate) -> Result:

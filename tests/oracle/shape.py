@@ -29,6 +29,7 @@ class Shape:
     joined: WindowJoin | None = None
     having: tuple[Expr, ...] = ()
     order: tuple[SortKey, ...] = ()
+    within: tuple[Expr, ...] = ()
     limit: int | None = None
     output: tuple[Named, ...] | None = None
 
@@ -41,7 +42,7 @@ class Shape:
         if self.grouped is not None or self.joined is not None:
             return
         exprs = [named.expr for named in self.output or ()]
-        for expr in (*exprs, *self.having, *(key.expr for key in self.order)):
+        for expr in (*exprs, *self.having, *self.within, *(key.expr for key in self.order)):
             yield from _about_rows(expr)
 
 
@@ -55,7 +56,7 @@ def _about_rows(expr: Expr) -> Iterator[Expr]:
 
 
 def _is_about_windows(expr: Expr) -> bool:
-    own = isinstance(expr, Field) and expr.name.startswith(("$window_", "$a", "$o", "$k"))
+    own = isinstance(expr, Field) and expr.name.startswith(("$window_", "$a", "$o", "$k", "$rank"))
     return own or any(_is_about_windows(part) for part in children(expr))
 
 
@@ -67,12 +68,13 @@ def shape_of(emission: Emission) -> Shape:
     output, below = node.columns, node.input
     having: list[Expr] = []
     order: tuple[SortKey, ...] = ()
+    within: tuple[Expr, ...] = ()
     limit = None
     while isinstance(below, (Having, TopN)):
         if isinstance(below, Having):
             having.append(below.predicate)
         else:
-            order, limit = below.order, below.limit
+            order, within, limit = below.order, below.within, below.limit
         below = below.input
     grouped = below if isinstance(below, Aggregate) else None
     over = below if isinstance(below, OverAggregate) else None
@@ -90,6 +92,7 @@ def shape_of(emission: Emission) -> Shape:
         joined=joined,
         having=tuple(reversed(having)),
         order=order,
+        within=within,
         limit=limit,
         output=output,
     )

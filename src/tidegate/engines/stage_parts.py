@@ -11,6 +11,7 @@ from tidegate.model.expressions import Field, Named
 from tidegate.model.policies import TimeMode, WatermarkOrigin
 from tidegate.model.schema import schema_of
 from tidegate.plan.group_sql import group_query
+from tidegate.plan.logical import RANK
 from tidegate.plan.physical import Branch, Stage
 from tidegate.plan.quotas import QUOTAS
 
@@ -59,7 +60,9 @@ def output_of(stage: Stage, plan_id: str) -> OutputSpec:
         plain=query.plain,
         sort=query.sort,
         directions=tuple(Direction(key.descending, key.nulls_first) for key in stage.order),
+        within=len(stage.within),
         limit=stage.limit,
+        ranked=tuple(named.name for named in stage.output if named.expr == RANK),
     )
 
 

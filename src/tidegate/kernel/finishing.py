@@ -22,7 +22,7 @@ from tidegate.kernel.index import KeyIndex
 from tidegate.kernel.joining import JoinShape, joined
 from tidegate.kernel.lists import flattened
 from tidegate.kernel.panes import WINDOW_END, WINDOW_START
-from tidegate.kernel.ranking import Direction, first_of_each
+from tidegate.kernel.ranking import Direction, parted, places
 from tidegate.model.expressions import Field
 from tidegate.model.partials import FinishSpec
 from tidegate.model.policies import AGGREGATED, FILTERED
@@ -31,7 +31,7 @@ from tidegate.model.types import Scalar
 
 ROW, CODE, OUTPUT_CODE = "$row", "$code", "$output_code"
 WINDOW, WINDOW_TIME, WINDOW_ID = "$window", "$window_time", "$window_id"
-ARRIVAL, TS = "$arrival", "$ts"
+ARRIVAL, TS, RANK = "$arrival", "$ts", "$rank"
 _INSTANT = arrow_type(Scalar.TIMESTAMP)
 
 
@@ -46,7 +46,9 @@ class OutputSpec:
     """`reads` are the columns that the projection needs; `plain` pairs output columns with fields that they just are.
 
     `per_group`: groups have windows of their own (sessions), and so a Top-N of their own. `rows`: the place of the
-    partial that holds whole rows, for windows without aggregates. `sort` names the fields of the sort keys if `plain`.
+    partial that holds whole rows, for windows without aggregates. `sort` names the fields of the sort keys if `plain`;
+    the first `within` keys are what Top-N is within, the others have `directions`. `ranked` are the output columns that
+    are the place in that order.
     `join`: these rows are those of two sides, and are joined first.
     `numbered`: windows are told apart by `$window`, and say their `$window_time`, since edges do not tell everything of
     windows that rows complete. `exploded`: their contents are whole rows already.
@@ -60,7 +62,9 @@ class OutputSpec:
     plain: tuple[tuple[str, str], ...] | None = None
     sort: tuple[str, ...] = ()
     directions: tuple[Direction, ...] = ()
+    within: int = 0
     limit: int | None = None
+    ranked: tuple[str, ...] = ()
     rows: str | None = None
     join: JoinShape | None = None
     per_group: bool = False
@@ -101,22 +105,23 @@ class Finisher:
                 return self.nothing(contents)
         elif self.spec.rows is not None:
             contents, windows = _exploded(contents, self.spec.rows)
-        elif self.spec.limit is not None:
+        elif self.spec.directions:
             windows = self._windows(contents)
         groups, codes, details = self._groups(contents)
         units = contents.select(self._unit_names)
         if self.spec.plain is not None:
             sort = [groups[name] for name in self.spec.sort]
             values = [groups[field] for _, field in self.spec.plain]
-            codes = self._limited(codes, sort, units, windows)
+            codes, values = self._ranked(codes, values, sort, units, windows)
             return Finished(units, codes, self._values(values), details)
         made = self._projected(groups, contents.num_rows)
         failed, failed_output = (numbers(made.column(name)).values for name in (CODE, OUTPUT_CODE))
         codes = np.where(codes == AGGREGATED, failed, codes)
-        sort = [made.column(f"$s{place}") for place in range(len(self.spec.directions))]
-        codes = self._limited(codes, sort, units, windows)
-        codes = np.where(codes == AGGREGATED, failed_output, codes)
+        count = self.spec.within + len(self.spec.directions)
+        sort = [made.column(f"$s{place}") for place in range(count)]
         values = [made.column(column.name) for column in self.spec.schema]
+        codes, values = self._ranked(codes, values, sort, units, windows)
+        codes = np.where(codes == AGGREGATED, failed_output, codes)
         return Finished(units, codes, self._values(values), details)
 
     def _groups(
@@ -129,6 +134,8 @@ class Finisher:
             name: contents.column(name) for name in contents.schema.names if name in self.spec.reads
         }
         columns.update(self._window_columns(contents))
+        if RANK in self.spec.reads:
+            columns[RANK] = array_of(np.zeros(contents.num_rows, np.int64), None, pa.int64())
         for name, spec in self.spec.aggregates:
             done = finish(spec, contents)
             columns[name] = done.values
@@ -185,24 +192,30 @@ class Finisher:
         windows, _ = KeyIndex().slots(_lanes(contents.select(names)))
         return windows
 
-    def _limited(
+    def _ranked(
         self,
         codes: Integers,
+        values: list[pa.Array],
         sort: Sequence[pa.Array],
         units: pa.RecordBatch,
         windows: Integers | None,
-    ) -> Integers:
-        """Top-N: what is not among the first of its window is left out."""
-        if self.spec.limit is None or windows is None:
-            return codes
+    ) -> tuple[Integers, list[pa.Array]]:
+        """Top-N: what is not among the first of its window is left out, and the place of the others is known now."""
+        if not self.spec.directions or windows is None:
+            return codes, values
         rows = np.flatnonzero(codes == AGGREGATED)
         picked = pa.array(rows)
-        keys = list(zip([array.take(picked) for array in sort], self.spec.directions, strict=True))
-        ties = [column.take(picked) for column in units.columns[2:]]
-        chosen = first_of_each(windows[rows], keys, ties, self.spec.limit)
-        codes = codes.copy()
-        codes[rows[~chosen]] = FILTERED
-        return codes
+        ordered = [array.take(picked) for array in sort]
+        owners = parted(windows[rows], ordered[: self.spec.within])
+        keys = list(zip(ordered[self.spec.within :], self.spec.directions, strict=True))
+        numbered = places(owners, keys, [column.take(picked) for column in units.columns[2:]])
+        codes, rank = codes.copy(), np.zeros(len(codes), np.int64)
+        rank[rows] = numbered
+        if self.spec.limit is not None:
+            codes[rows[numbered > self.spec.limit]] = FILTERED
+        made = array_of(rank, None, pa.int64())
+        named = zip(self.spec.schema.names, values, strict=True)
+        return codes, [made if name in self.spec.ranked else array for name, array in named]
 
     @property
     def _unit_names(self) -> list[str]:

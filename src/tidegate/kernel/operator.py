@@ -100,7 +100,7 @@ class Operator:
         spec = self.spec
         if isinstance(spec.window, Session):
             return SessionStore(spec.window, spec.keys, self._specs, timed=spec.timed)
-        whole = spec.output.limit is not None or spec.output.rows is not None
+        whole = bool(spec.output.directions) or spec.output.rows is not None
         return PaneStore(
             _grid(spec),
             spec.keys,

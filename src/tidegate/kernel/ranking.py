@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidegate.kernel.arrow import Integers, Mask, has_numbers, numbers, validity
+from tidegate.kernel.arrow import Integers, has_numbers, numbers, validity
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,10 @@ class Direction:
     nulls_first: bool = False
 
 
-def first_of_each(
-    owners: Integers,
-    keys: Sequence[tuple[pa.Array, Direction]],
-    ties: Sequence[pa.Array],
-    limit: int,
-) -> Mask:
-    """Which rows are among the first `limit` of their owner."""
+def places(
+    owners: Integers, keys: Sequence[tuple[pa.Array, Direction]], ties: Sequence[pa.Array]
+) -> Integers:
+    """Each row's place among those of its owner, from 1."""
     orders = [
         ranks(array, descending=way.descending, nulls_first=way.nulls_first) for array, way in keys
     ]
@@ -40,10 +37,17 @@ def first_of_each(
     owner = owners[order]
     starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]][: len(owner)])
     lengths = np.diff(np.r_[starts, len(owner)])
-    place = np.arange(len(owner)) - np.repeat(starts, lengths)
-    chosen = np.zeros(len(owners), bool)
-    chosen[order[place < limit]] = True
-    return chosen
+    numbered = np.empty(len(owners), np.int64)
+    numbered[order] = np.arange(1, len(owner) + 1) - np.repeat(starts, lengths)
+    return numbered
+
+
+def parted(owners: Integers, by: Sequence[pa.Array]) -> Integers:
+    """A number for each owner and values of it: owners cut into parts."""
+    for array in by:
+        values = ranks(array, descending=False, nulls_first=False)
+        _, owners = np.unique(owners * (len(values) + 1) + values, return_inverse=True)
+    return owners.astype(np.int64)
 
 
 def ranks(array: pa.Array, *, descending: bool, nulls_first: bool) -> Integers:

@@ -36,8 +36,8 @@ _EKUIPER_COLUMNS = frozenset({"window_start", "window_end"})  # there, they are 
 
 
 _ELSEWHERE = {
-    "row_number": "ROW_NUMBER is not supported yet: for the first n rows of each window write ORDER BY … LIMIT n",
-    "rank": "RANK is not supported yet: for the first n rows of each window write ORDER BY … LIMIT n",
+    "row_number": "write ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY …), or ORDER BY … LIMIT n",
+    "rank": "write ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY …), or ORDER BY … LIMIT n",
     "lag": "write LAST_VALUE(x) OVER (… RANGE BETWEEN … PRECEDING AND CURRENT ROW)",
     "windowstart": "use window_start",
     "windowend": "use window_end",

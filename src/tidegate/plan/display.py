@@ -7,7 +7,7 @@ fingerprints are made of it. `names` replaces the planner's own names by what th
 import decimal
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, assert_never
+from typing import NamedTuple, Protocol, assert_never
 
 from tidegate.model.expressions import (
     Call,
@@ -205,6 +205,26 @@ def show_named(named: Named, names: Names = _NO_NAMES) -> str:
 def show_key(key: SortKey, names: Names = _NO_NAMES) -> str:
     direction = " DESC" if key.descending else ""
     return f"{show(key.expr, names)}{direction}{' NULLS FIRST' if key.nulls_first else ''}"
+
+
+class Top(Protocol):
+    """What Top-N is by, in the logical plan and in a stage."""
+
+    @property
+    def order(self) -> tuple[SortKey, ...]: ...
+
+    @property
+    def within(self) -> tuple[Expr, ...]: ...
+
+    @property
+    def limit(self) -> int | None: ...
+
+
+def show_top(top: Top, names: Names = _NO_NAMES) -> str:
+    """`3 by n DESC within k`; without a limit all are numbered."""
+    order = ", ".join(show_key(key, names) for key in top.order)
+    within = f" within {', '.join(show(expr, names) for expr in top.within)}" if top.within else ""
+    return f"{'all' if top.limit is None else top.limit} by {order}{within}"
 
 
 def show_aggregate(call: AggregateCall, names: Names = _NO_NAMES) -> str:

@@ -164,8 +164,11 @@ def _rows_made(stage: Stage, handed: Sequence[str] | None) -> Iterator[str]:
             yield f"output: {show_named(named)} {named.expr.type}"
     if stage.having is not None:
         yield f"having: {show(stage.having)}"
-    if stage.limit is not None:
-        yield f"top {stage.limit}: {', '.join(show_key(key) for key in stage.order)}"
+    if stage.order:
+        count = "all" if stage.limit is None else stage.limit
+        yield f"top {count}: {', '.join(show_key(key) for key in stage.order)}"
+    if stage.within:
+        yield f"top within: {', '.join(map(show, stage.within))}"
 
 
 def _show_made(name: str, made: Mapping[str, Expr]) -> str:

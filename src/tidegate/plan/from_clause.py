@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.plan.from_items import FromItem, bind_item
+from tidegate.plan.from_items import FromItem, bind_item, rows_of_windows
 from tidegate.plan.limits import MAX_JOINS
 from tidegate.plan.logical import Logical
+from tidegate.plan.passing import windowed_tables
 from tidegate.plan.scope import ScopeInput
 from tidegate.plan.surroundings import Surroundings
 from tidegate.plan.table_joins import join_items
@@ -42,7 +43,8 @@ def bind_from(select: exp.Select, around: Surroundings) -> FromClause:
         at = around.source.location(span_of(joins[MAX_JOINS].this, around.source))
         what = f"a query with more than {MAX_JOINS} joins"
         raise errors.join_not_supported(at, what=what, instead="put some of them into a subquery")
-    items = [bind_item(clause.this, around), *(bind_item(join.this, around) for join in joins)]
+    bound = rows_of_windows if windowed_tables(select, around) > 1 else bind_item
+    items = [bound(item, around) for item in (clause.this, *(join.this for join in joins))]
     _refuse_duplicates(items, around)
     if len(items) == 1:
         only = items[0]

@@ -66,6 +66,16 @@ def bind_item(node: exp.Expression, around: Surroundings) -> FromItem:
     return _with_alias(item, node, around)
 
 
+def rows_of_windows(node: exp.Expression, around: Surroundings) -> FromItem:
+    """The same; a table with a window around it is the rows of its windows, as `(SELECT * FROM TABLE(TUMBLE(…)))`."""
+    item = bind_item(node, around)
+    if item.window is None:
+        return item
+    rows = exp.Select(expressions=[exp.Star()], from_=exp.From(this=node))
+    inner = around.bind_query(rows, around.inside(around.source.location(item.span)))
+    return replace(item, node=inner, columns=inner.schema, window=None)
+
+
 def _with_alias(item: FromItem, node: exp.Expression, around: Surroundings) -> FromItem:
     alias = node.args.get("alias")
     if alias is None:

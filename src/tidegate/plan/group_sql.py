@@ -42,7 +42,7 @@ class GroupQuery:
     """`relation` makes `$row`, `$code`, `$output_code`, the sort keys `$s0`…, and the output by its own names.
 
     `columns` is what the scan must provide, `$row` first. `plain` pairs the output's names with columns of the scan
-    where no SQL is needed; `sort` then names those of the sort keys.
+    where no SQL is needed; `sort` then names those of the sort keys. What Top-N is within counts as a sort key.
     """
 
     relation: Relation
@@ -56,7 +56,7 @@ def group_query(stage: Stage) -> GroupQuery:
     columns = _columns(stage)
     scan = Scan(GROUPS, tuple((field.name, field.name) for field in columns))
     plain = _plain(stage)
-    sort = tuple(key.expr.name for key in stage.order if isinstance(key.expr, Field))
+    sort = tuple(expr.name for expr in _sorted_by(stage) if isinstance(expr, Field))
     return GroupQuery(
         relation=_judged(stage, scan),
         columns=columns,
@@ -68,8 +68,12 @@ def group_query(stage: Stage) -> GroupQuery:
 def _exprs(stage: Stage) -> Iterator[Expr]:
     if stage.having is not None:
         yield stage.having
-    yield from (key.expr for key in stage.order)
+    yield from _sorted_by(stage)
     yield from (named.expr for named in stage.output)
+
+
+def _sorted_by(stage: Stage) -> tuple[Expr, ...]:
+    return (*stage.within, *(key.expr for key in stage.order))
 
 
 def _columns(stage: Stage) -> tuple[Field, ...]:
@@ -88,7 +92,7 @@ def _plain(stage: Stage) -> tuple[tuple[str, str], ...] | None:
 
 def _judged(stage: Stage, scan: Scan) -> Relation:
     """The values and what goes wrong in them are computed below, so that each is computed once."""
-    sort = tuple(Named(f"$s{place}", key.expr) for place, key in enumerate(stage.order))
+    sort = tuple(Named(f"$s{place}", expr) for place, expr in enumerate(_sorted_by(stage)))
     made = (*sort, *stage.output)
     failures = _Failures(
         having=stage.having or TRUE,

@@ -48,6 +48,9 @@ def window_field(name: str) -> Field:
     return Field(f"${name}", WINDOW_COLUMNS[name])
 
 
+RANK = Field("$rank", Scalar.BIGINT)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """Rows of a source. `prefix` goes before every name where several inputs are read."""
@@ -251,15 +254,16 @@ class Having:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopN:
-    """Within each window (and emission): the first `limit` rows by the order."""
+    """Within each window (and emission) and equal values of `within`: the first `limit` rows by the order, numbered."""
 
     input: "Logical"
     order: tuple[SortKey, ...]
-    limit: int
+    limit: int | None
+    within: tuple[Expr, ...] = ()
 
     @property
     def schema(self) -> Schema:
-        return self.input.schema
+        return Schema((*self.input.schema, Column(RANK.name, RANK.type)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

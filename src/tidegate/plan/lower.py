@@ -19,7 +19,7 @@ from tidegate.model.expressions import (
     walk,
 )
 from tidegate.model.options import OPTIONS, OptionValue
-from tidegate.model.policies import MissingEventTime, PreEpoch
+from tidegate.model.policies import MissingEventTime, PreEpoch, WatermarkOrigin
 from tidegate.model.schema import Column, Schema
 from tidegate.model.windows import Conditional, Inherited, Window
 from tidegate.plan.aggregates import finish_of, partials_of
@@ -112,7 +112,7 @@ class _RowColumns:
 def _is_about_windows(expr: Expr) -> bool:
     """Whether the value is known only per window, group or trigger."""
     return any(
-        isinstance(node, Field) and node.name.startswith(("$window_", "$a", "$o", "$k"))
+        isinstance(node, Field) and node.name.startswith(("$window_", "$a", "$o", "$k", "$rank"))
         for node in walk(expr)
     )
 
@@ -260,6 +260,7 @@ class Lowering:
             frames=(),
             having=peeled.having,
             order=peeled.order,
+            within=peeled.within,
             limit=peeled.limit,
             output=peeled.output,
             emit=emission.emit,
@@ -402,7 +403,10 @@ class Lowering:
         ladder = tuple(
             (step.rung, rows.resolve(step.expr)) for step in node.ladder if step.expr is not None
         )
-        options = {**self.defaults, **self._declared(rows.input), **self.own}
+        given = {**self.defaults, **self._declared(rows.input)}
+        if node.watermark is WatermarkOrigin.UPSTREAM:  # their rows were judged where they came in
+            given = {name: it for name, it in given.items() if name not in _OF_SOURCES}
+        options = {**given, **self.own}
         return RowTime(
             mode=node.mode,
             ladder=ladder,
@@ -413,6 +417,9 @@ class Lowering:
             idle_timeout_us=_duration(options, "idle_timeout"),
             max_future_skew_us=_duration(options, "max_future_skew"),
         )
+
+
+_OF_SOURCES = ("max_future_skew", "pre_epoch")
 
 
 def _with_metadata(input: Input, time: RowTime) -> Input:
@@ -446,12 +453,13 @@ def _on_missing(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Peeled:
-    """A query's top taken apart: output, order and limit, HAVING, and the operator below them."""
+    """A query's top taken apart: output, Top-N, HAVING, and the operator below them."""
 
     core: Logical
     output: tuple[Named, ...]
     having: Expr | None = None
     order: tuple[SortKey, ...] = ()
+    within: tuple[Expr, ...] = ()
     limit: int | None = None
 
     def over(self, rows: _RowColumns) -> "_Peeled":
@@ -464,12 +472,14 @@ class _Peeled:
             output=tuple(Named(named.name, rename(named.expr)) for named in self.output),
             having=None if self.having is None else rename(self.having),
             order=tuple(replace(key, expr=rename(key.expr)) for key in self.order),
+            within=tuple(map(rename, self.within)),
         )
 
     @property
     def exprs(self) -> Iterator[Expr]:
         yield from (named.expr for named in self.output)
         yield from (key.expr for key in self.order)
+        yield from self.within
         if self.having is not None:
             yield self.having
 
@@ -479,21 +489,21 @@ def _peel(node: Logical) -> _Peeled:
     if isinstance(node, UnionAll):
         return _Peeled(core=node, output=())
     having: Expr = TRUE
-    order: tuple[SortKey, ...] = ()
-    limit: int | None = None
+    top: TopN | None = None
     below = node.input
     while isinstance(below, (Having, TopN)):
         if isinstance(below, Having):
             having = all_of(below.predicate, having)
         else:
-            order, limit = below.order, below.limit
+            top = below
         below = below.input
     return _Peeled(
         core=below,
         output=node.columns,
         having=None if having == TRUE else having,
-        order=order,
-        limit=limit,
+        order=top.order if top else (),
+        within=top.within if top else (),
+        limit=top.limit if top else None,
     )
 
 

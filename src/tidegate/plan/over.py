@@ -5,6 +5,7 @@ of them are ordered by. Only frames that streams can keep are accepted: by time,
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -57,7 +58,7 @@ class OverSink:
         if not isinstance(node, exp.Window):
             return CallRules().bind(node, context)
         refuse_ranking(node, context)
-        clause = self._clause(node, context)
+        clause = clause_of(node, self.named, context)
         self._order(node, clause, context)
         window = _frame(node, clause, context)
         partition = tuple(
@@ -89,19 +90,6 @@ class OverSink:
             Frame(window, partition, tuple(calls)) for (window, partition), calls in grouped.items()
         )
 
-    def _clause(self, node: exp.Window, context: Context) -> exp.Window:
-        alias = node.args.get("alias")
-        if alias is None:
-            return node
-        found = self.named.get(alias.name.lower())
-        if found is None:
-            raise errors.unknown_relation(
-                context.at(alias),
-                name=f"window {alias.name}",
-                hint=errors.nearest(alias.name, self.named),
-            )
-        return found
-
     def _order(self, node: exp.Window, clause: exp.Window, context: Context) -> None:
         order = clause.args.get("order")
         keys = order.expressions if order is not None else []
@@ -127,6 +115,21 @@ class OverSink:
         self.time = time
 
 
+def clause_of(node: exp.Window, named: dict[str, exp.Window], context: Context) -> exp.Window:
+    """What stands behind OVER, or what the name there stands for."""
+    alias = node.args.get("alias")
+    if alias is None:
+        return node
+    found = named.get(alias.name.lower())
+    if found is None:
+        raise errors.unknown_relation(
+            context.at(alias),
+            name=f"window {alias.name}",
+            hint=errors.nearest(alias.name, named),
+        )
+    return found
+
+
 def named_windows(select: exp.Select) -> dict[str, exp.Window]:
     return {
         window.this.name.lower(): window
@@ -135,13 +138,23 @@ def named_windows(select: exp.Select) -> dict[str, exp.Window]:
     }
 
 
-def has_over(select: exp.Select) -> exp.Window | None:
-    """The first OVER of the SELECT list, not looking into subqueries."""
+def overs(select: exp.Select) -> Iterator[exp.Window]:
+    """Every OVER of the SELECT list, not looking into subqueries."""
     for item in select.expressions:
         for node in item.walk(prune=lambda part: isinstance(part, exp.Query)):
             if isinstance(node, exp.Window):
-                return node
-    return None
+                yield node
+
+
+def has_over(select: exp.Select) -> exp.Window | None:
+    """The first of them that is not of a query that only numbers its rows (`ranking.py`)."""
+    found = [*overs(select)]
+    return None if all(map(is_row_number, found)) else found[0]
+
+
+def is_row_number(node: exp.Window) -> bool:
+    called = node.this
+    return isinstance(called, exp.Anonymous) and called.name.lower() == "row_number"
 
 
 def refuse_ranking(node: exp.Window, context: Context) -> None:
@@ -153,7 +166,7 @@ def refuse_ranking(node: exp.Window, context: Context) -> None:
         raise errors.frame(context.at(called), problem=f"{called.key.upper()} is no aggregate")
     name = called.name.lower()
     if name in _RANKING:
-        instead = "for the first n rows of each window write ORDER BY … LIMIT n in a windowed query"
+        instead = "for the first n rows of each window write ROW_NUMBER() or ORDER BY … LIMIT n in a windowed query"
         raise errors.not_supported(
             context.at_head(called), what=f"{called.name.upper()}() OVER", instead=instead
         )

@@ -16,6 +16,7 @@ from tidegate.plan.aggregates import UserAggregates, find_aggregate
 from tidegate.plan.lineage import through
 from tidegate.plan.logical import Emission, Having, Logical, Project, TopN
 from tidegate.plan.over import has_over
+from tidegate.plan.ranking import Ranking, ranked, reads_rank, refuse_computed_rank, upper_bound
 from tidegate.plan.surroundings import Surroundings
 from tidegate.sql.functions.catalogue import find_function
 from tidegate.sql.query import table_key
@@ -31,12 +32,15 @@ def passes_on(select: exp.Select, around: Surroundings) -> bool:
     ):
         return False
     clauses = around.clauses(select)
-    if clauses.window is not None or any(
-        table_key(item) in around.query.table_windows for item in _read(select)
-    ):
+    if clauses.window is not None or windowed_tables(select, around) == 1:
         return False
     users = around.settings.aggregates
     return not any(_aggregates(item, users) for item in select.expressions)
+
+
+def windowed_tables(select: exp.Select, around: Surroundings) -> int:
+    """How many windows stand around tables in FROM. One is that of the SELECT; of several, each is its table's."""
+    return sum(table_key(item) in around.query.table_windows for item in _read(select))
 
 
 def _read(select: exp.Select) -> list[exp.Expression]:
@@ -64,22 +68,49 @@ def pass_on(
     predicate: Expr,
     order: tuple[SortKey, ...],
     limit: int | None,
+    ranking: Ranking | None,
     at: errors.Location,
 ) -> Emission:
     """The inner query with the outer filter, order and columns as its own."""
     assert isinstance(inner.input, Project)
     projection = inner.input
     rest: Logical = projection.input
-    if isinstance(rest, TopN) and (predicate != TRUE or limit is not None):
-        raise errors.not_supported(
-            at,
-            what="WHERE, ORDER BY or LIMIT over a subquery with LIMIT",
-            instead="put the condition into the inner query",
-        )
-    if predicate != TRUE:
-        rest = Having(input=rest, predicate=through(projection.columns, predicate))
+    condition = through(projection.columns, predicate)
+    if isinstance(rest, TopN):
+        if limit is not None or ranking is not None:
+            raise _over_top_n(at, "ORDER BY, LIMIT or ROW_NUMBER")
+        rest = _bounded(rest, condition, at)
+    elif predicate != TRUE:
+        rest = Having(input=rest, predicate=condition)
+    if ranking is not None:
+        rest = ranked(rest, ranking.renamed(lambda expr: through(projection.columns, expr)))
     if limit is not None:
         keys = tuple(replace(key, expr=through(projection.columns, key.expr)) for key in order)
         rest = TopN(input=rest, order=keys, limit=limit)
     made = tuple(Named(named.name, through(projection.columns, named.expr)) for named in columns)
+    refuse_computed_rank((named.expr for named in made), at)
     return replace(inner, input=Project(input=rest, columns=made))
+
+
+def _bounded(top: TopN, condition: Expr, at: errors.Location) -> TopN:
+    """`WHERE rn <= n` over rows that are numbered is their limit; nothing else is computed behind the numbers."""
+    if condition == TRUE:
+        return top
+    if not reads_rank(condition):
+        raise _over_top_n(at, "WHERE")
+    bound = upper_bound(condition)
+    if bound is None:
+        raise errors.not_supported(
+            at,
+            what="a condition on ROW_NUMBER() that is not rn <= n alone",
+            instead="write rn <= n here, and other conditions in the query that numbers the rows",
+        )
+    return replace(top, limit=bound if top.limit is None else min(top.limit, bound))
+
+
+def _over_top_n(at: errors.Location, what: str) -> errors.TidegateError:
+    return errors.not_supported(
+        at,
+        what=f"{what} over a subquery with LIMIT or ROW_NUMBER",
+        instead="put the condition into the inner query",
+    )

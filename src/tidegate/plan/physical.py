@@ -185,6 +185,7 @@ class Stage:
     frames: tuple[FrameSpec, ...]
     having: Expr | None
     order: tuple[SortKey, ...]
+    within: tuple[Expr, ...]
     limit: int | None
     output: tuple[Named, ...]
     emit: Emit

@@ -42,6 +42,14 @@ from tidegate.plan.outputs import TABLE_WINDOW_COLUMNS, Output, bind_outputs
 from tidegate.plan.over import OverSink, has_over, named_windows, refuse_ranking
 from tidegate.plan.passing import pass_on, passes_on
 from tidegate.plan.quotas import refuse_quotas
+from tidegate.plan.ranking import (
+    Ranking,
+    RankSink,
+    no_window,
+    ranked,
+    reads_rank,
+    refuse_computed_rank,
+)
 from tidegate.plan.retraction import refuse_changing_input
 from tidegate.plan.scope import Scope
 from tidegate.plan.surroundings import Surroundings
@@ -114,7 +122,9 @@ class _SelectBinder:
             aggregates=self.around.settings.aggregates,
         )
 
-    def context(self, clause: str, scope: Scope, rules: CallRules | None = None) -> Context:
+    def context(
+        self, clause: str, scope: Scope, rules: CallRules | RankSink | None = None
+    ) -> Context:
         return Context(
             scope=scope, clause=clause, call=(rules or CallRules()).bind, within=self.span
         )
@@ -135,8 +145,10 @@ class _SelectBinder:
         """Neither window nor aggregates: rows are passed on."""
         scope = self.scope(windowed=False)
         predicate = self.where()
-        outputs = bind_outputs(self.select, self.context("SELECT", scope), self.diagnostics)
+        sink = RankSink(rules=CallRules(), named=named_windows(self.select))
+        outputs = bind_outputs(self.select, self.context("SELECT", scope, sink), self.diagnostics)
         order, limit = self._order(outputs, scope, CallRules())
+        ranking = self._ranking(sink, outputs, limited=limit is not None)
         self.diagnostics.raise_first()
         columns = tuple(output.named for output in outputs)
         if isinstance(self.read.node, Emission):
@@ -146,8 +158,11 @@ class _SelectBinder:
                 predicate=predicate,
                 order=order,
                 limit=limit,
+                ranking=ranking,
                 at=self.at,
             )
+        if ranking is not None:
+            raise no_window(ranking.at)
         if limit is not None:
             instead = "add a window to GROUP BY: the first rows of each window are well defined"
             raise errors.top_n_incomplete(
@@ -228,14 +243,16 @@ class _SelectBinder:
         sink = AggregateSink()
         scope = self.scope(windowed=chosen is not None and not isinstance(chosen.window, Inherited))
         rules = CallRules(aggregates=sink, window=chosen.syntax if chosen else None)
+        ranks = RankSink(rules=rules, named=named_windows(self.select))
         star = TABLE_WINDOW_COLUMNS if self.read.windows else ()
         outputs = bind_outputs(
-            self.select, self.context("SELECT", scope, rules), self.diagnostics, star_adds=star
+            self.select, self.context("SELECT", scope, ranks), self.diagnostics, star_adds=star
         )
         scope.aliases = {output.name.lower(): output.expr for output in outputs}
         having = self._having(scope, rules)
         self.diagnostics.raise_first()
         order, limit = self._order(outputs, scope, rules)
+        ranking = self._ranking(ranks, outputs, limited=limit is not None, having=having)
         aggregated = bool(sink.calls or items_present or self.select.args.get("distinct"))
         if having is not None and not aggregated:
             raise errors.having_without_aggregate(self._place("having"))
@@ -250,6 +267,7 @@ class _SelectBinder:
         if aggregated:
             outputs, having = self._over_groups(outputs, having, grouped)
             order = tuple(replace(key, expr=grouped.over_groups(key.expr)) for key in order)
+            ranking = None if ranking is None else ranking.renamed(grouped.over_groups)
         self.diagnostics.raise_first()
         refuse_changing_input(
             self.read.node,
@@ -260,6 +278,8 @@ class _SelectBinder:
         top = self._operators(node, chosen, keys if aggregated else None, sink, having)
         if limit is not None:
             top = self._top_n(top, order, limit, chosen)
+        if ranking is not None:
+            top = ranked(top, ranking)
         shape = self._shape(top, chosen, aggregated=aggregated, over=False)
         return self._emit(
             Project(input=top, columns=tuple(output.named for output in outputs)), shape
@@ -356,6 +376,20 @@ class _SelectBinder:
                 self._place("limit"), clause="ORDER BY … LIMIT", missing="a window", instead=instead
             )
         return TopN(input=node, order=order, limit=limit)
+
+    def _ranking(
+        self, sink: RankSink, outputs: list[Output], *, limited: bool, having: Expr | None = None
+    ) -> Ranking | None:
+        """What ROW_NUMBER numbers the rows by; nothing else in the query may ask for the number."""
+        ranking = sink.ranking
+        if ranking is None:
+            return None
+        if limited or self.select.args.get("distinct") or (having and reads_rank(having)):
+            instead = "write WHERE rn <= n, DISTINCT or ORDER BY … LIMIT in a query around this one"
+            what = "ROW_NUMBER() beside DISTINCT, ORDER BY … LIMIT or HAVING on it"
+            raise errors.not_supported(ranking.at, what=what, instead=instead)
+        refuse_computed_rank((output.expr for output in outputs), ranking.at)
+        return ranking
 
     def _timed(self, chosen: ChosenWindow | None, predicate: Expr) -> Logical:
         options = self.options(self._sources())

@@ -186,10 +186,22 @@ def windowed(draw: st.DrawFn, source: str) -> str:
     named = [f"{key} AS k{place}" for place, key in enumerate(keys)]
     columns = [*named, *draw(outputs())]
     edges = draw(st.sampled_from([[], ["window_start", "window_end"], ["window_time"]]))
+    window, within = draw(windows()), keys[: draw(st.integers(0, len(keys)))]
+    ranked = draw(st.integers(0, 4)) == 0
+    if ranked:
+        within = keys if "ession" in window.lower() else within
+        part = ", ".join(["window_start", "window_end", *within])
+        by = draw(st.sampled_from(["SUM(v)", "COUNT(*) DESC", "MAX(w) NULLS FIRST"]))
+        columns.append(
+            f"ROW_NUMBER() OVER (PARTITION BY {part} ORDER BY {', '.join([by, *keys])}) AS rn"
+        )
     query = f"SELECT {', '.join([*columns, *edges])} FROM {source}"
-    query += f" GROUP BY {', '.join([*keys, draw(windows())])}"
+    query += f" GROUP BY {', '.join([*keys, window])}"
     query += draw(st.sampled_from(["", "", *(f" HAVING {one}" for one in HAVING)]))
-    if draw(st.integers(0, 4)) == 0:
+    if ranked:
+        limit = draw(st.sampled_from(["", " WHERE rn = 1", " WHERE rn < 3"]))
+        query = f"SELECT * FROM ({query}){limit}"
+    elif draw(st.integers(0, 4)) == 0:
         down = draw(st.sampled_from(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"]))
         rest = "".join(f", k{place}" for place in range(len(keys)))
         by = draw(st.sampled_from(["SUM(v)", "COUNT(*)", "MAX(w)", "MIN(x)"]))

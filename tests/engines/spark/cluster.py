@@ -72,6 +72,7 @@ def _running(kind: str, *options: str, place: Path) -> Iterator[subprocess.Popen
     environ = {
         **os.environ,
         "SPARK_HOME": str(home),
+        "SPARK_SCALA_VERSION": _scala(home),
         "JAVA_HOME": str(java.path.resolve().parents[1]),
         "SPARK_LOCAL_IP": _HOST,
     }
@@ -87,6 +88,12 @@ def _running(kind: str, *options: str, place: Path) -> Iterator[subprocess.Popen
             for child in children:
                 with suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
+
+
+def _scala(home: Path) -> str:
+    """Told, since Spark looks for it in directories that its Python package does not have."""
+    (core,) = home.glob("jars/spark-core_*.jar")
+    return core.name.removeprefix("spark-core_").partition("-")[0]
 
 
 def _children(process: int) -> Iterator[int]:

@@ -10,14 +10,15 @@ from tidegate.plan.display import (
     Shown,
     show,
     show_aggregate,
-    show_key,
     show_name,
     show_named,
+    show_top,
     shown,
     window_facts,
 )
 from tidegate.plan.explain.tree import Facts, Node, facts
 from tidegate.plan.logical import (
+    RANK,
     WINDOW_COLUMNS,
     Aggregate,
     Emission,
@@ -48,6 +49,7 @@ def logical_tree(node: Logical) -> Node:
 def made_names(node: Logical) -> dict[str, Shown]:
     """What the planner's own names stand for, seen from a node."""
     names = {f"${name}": Shown(name) for name in WINDOW_COLUMNS}
+    names[RANK.name] = Shown("ROW_NUMBER()")
     while isinstance(node, (Emission, Project, Having, TopN)):
         node = node.input
     if isinstance(node, Aggregate):
@@ -120,8 +122,8 @@ def _window_operator(
             return "Over", _over_facts(node)
         case Having(predicate=predicate):
             return f"Having {show(predicate, names)}", ()
-        case TopN(order=order, limit=limit):
-            return f"TopN {limit} by {', '.join(show_key(key, names) for key in order)}", ()
+        case TopN():
+            return f"TopN {show_top(node, names)}", ()
         case Emission():
             return "Emit", _emission_facts(node)
 

@@ -14,8 +14,8 @@ from tidegate.plan.display import (
     Shown,
     show,
     show_aggregate,
-    show_key,
     show_named,
+    show_top,
     shown,
     window_facts,
 )
@@ -24,7 +24,7 @@ from tidegate.plan.explain.rows import row_tree
 from tidegate.plan.explain.state import describe_aggregates, describe_state
 from tidegate.plan.explain.tree import Facts, Node, facts
 from tidegate.plan.fingerprint import fingerprint
-from tidegate.plan.logical import WINDOW_COLUMNS
+from tidegate.plan.logical import RANK, WINDOW_COLUMNS
 from tidegate.plan.physical import InputKind, JoinSpec, Plan, Stage, StageKind
 
 # These stand where they act: with the watermark, the window, the emission, or in a decision.
@@ -63,7 +63,6 @@ def _emission(stage: Stage) -> Facts:
     names = _names(stage)
     every = None if stage.emit.interval_us is None else format_duration(stage.emit.interval_us)
     lateness = format_duration(stage.lateness_us) if stage.lateness_us else None
-    order = ", ".join(show_key(key, names) for key in stage.order)
     return facts(
         emit=stage.emit.mode.value,
         every=every,
@@ -71,7 +70,7 @@ def _emission(stage: Stage) -> Facts:
         lateness=lateness,
         output=tuple(show_named(named, names) for named in stage.output),
         having=None if stage.having is None else (show(stage.having, names),),
-        top=(f"{stage.limit} by {order}",) if stage.limit else None,
+        top=(show_top(stage, names),) if stage.order else None,
     )
 
 
@@ -87,6 +86,7 @@ def _options(stage: Stage) -> tuple[str, ...]:
 def _names(stage: Stage) -> Names:
     """What the names of this stage stand for, in terms of its inputs where all of them say the same."""
     names = {f"${name}": Shown(name) for name in WINDOW_COLUMNS}
+    names[RANK.name] = Shown("ROW_NUMBER()")
     for columns in zip(*(branch.columns for branch in stage.branches), strict=True):
         if len({named.expr for named in columns}) == 1:
             names[columns[0].name] = shown(columns[0].expr)

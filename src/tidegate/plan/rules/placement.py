@@ -42,7 +42,7 @@ def bound_to_driver(stage: Stage) -> str:
         return "it reads what another stage has made there"
     if not (stage.keys or stage.partition_by):
         return "without keys there is one group"
-    if stage.limit is not None:
+    if stage.order:
         return "Top-N compares all groups of a window"
     if any(stage.option(name) is not None for name in QUOTAS):
         return "quotas count the groups of all shards"
