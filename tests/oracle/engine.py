@@ -17,6 +17,7 @@ from tests.oracle.sides import Sides
 from tests.oracle.stage import Moment, Options, Stage, keeper_of
 from tests.oracle.values import Values
 from tests.oracle.watermarks import FOREVER, NEVER, InputClock
+from tidegate.model.policies import WatermarkOrigin
 from tidegate.plan.catalog import Catalog, SourceDef, TableDef
 from tidegate.plan.lineage import bases
 from tidegate.plan.logical import Emission, EventTime, Logical, Source, StreamRef, walk
@@ -174,6 +175,9 @@ class Oracle:
         return [definition.name.lower() for definition in self.program.catalog.all_of("source")]
 
 
+_OF_SOURCES = ("max_future_skew", "pre_epoch")
+
+
 def _query(query: NamedQuery, program: Program) -> Query:
     return _built(query.logical, query.name, program)
 
@@ -196,6 +200,8 @@ def _stage(shape: Shape, name: str, program: Program) -> Stage:
         if isinstance(node, EventTime):
             base = next(bases(node))
             options = settings.in_force(own, _source_options(base, catalog))
+            if node.watermark is WatermarkOrigin.UPSTREAM:  # rows were judged where they came in
+                options = {it: options[it] for it in options if it in own or it not in _OF_SOURCES}
             clocks[id(node)] = InputClock(node, input_name(base), options)
     every = [option for base in bases(shape.reads) for option in _source_options(base, catalog)]
     options = settings.in_force(own, every)

@@ -72,6 +72,63 @@ def test_levels_and_forms_that_are_not_there(session: Session) -> None:
         session.explain("sums", form="yaml")
 
 
+# INSERT
+
+
+WIDE = "CREATE SOURCE w (n TINYINT, a ARRAY<INT>, st STRUCT<x INT>, m MAP<VARCHAR, INT>, d DECIMAL(3, 1));"
+
+
+def test_inserted_rows_arrive_in_the_order_in_which_they_are_written(session: Session) -> None:
+    session.sql(
+        "CREATE STREAM pairs AS SELECT FIRST_VALUE(v) AS a, SUM(v) AS s FROM ev GROUP BY countwindow(2)"
+    )
+    values = ", ".join(f"('k', {n}, TIMESTAMP '2026-01-01 00:00:00')" for n in range(40))
+    session.sql(f"INSERT INTO ev VALUES {values}")
+    assert [s for _, s in session.table("pairs").fetchall()] == [4 * n + 1 for n in range(20)]
+
+
+def test_inserted_values_of_nested_columns(session: Session) -> None:
+    session.sql(WIDE)
+    rows = session.sql("SELECT n, a, st, m FROM w")
+    session.sql(
+        "INSERT INTO w VALUES (-128, ARRAY[1, NULL], NULL, NULL, 1.5), (NULL, NULL, NULL, NULL, NULL)"
+    )
+    assert rows.fetchall() == [(-128, [1, None], None, None), (None, None, None, None)]
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ("(1), (300)", "row 2: n has no value: invalid_cast"),
+        ("(1 DIV 0)", "row 1: n has no value: division_by_zero"),
+        ("(9223372036854775808)", "row 1: n has no value: invalid_cast"),
+    ],
+)
+def test_values_that_are_none_are_refused(session: Session, values: str, problem: str) -> None:
+    session.sql(WIDE)
+    rows = session.sql("SELECT n FROM w")
+    with refusal("TG-7004") as refused:
+        session.sql(f"INSERT INTO w (n) VALUES {values}")
+    assert problem in str(refused.value)
+    assert rows.fetchall() == []
+
+
+def test_decimals_and_elements_that_do_not_fit_are_refused(session: Session) -> None:
+    session.sql(WIDE)
+    for insert in ("(d) VALUES (1000)", "(a) VALUES (ARRAY[1, 3000000000])"):
+        with refusal("TG-7004"):
+            session.sql(f"INSERT INTO w {insert}")
+
+
+def test_a_case_without_else_has_no_value_of_a_nested_type(session: Session) -> None:
+    session.sql(WIDE)
+    rows = session.sql(
+        "SELECT n, CASE WHEN n = 1 THEN st END AS st, CASE WHEN n = 1 THEN m END AS m FROM w"
+    )
+    session.insert("w", [{"n": n, "st": {"x": n}, "m": {"y": n}} for n in (1, 2)])
+    assert rows.fetchall() == [(1, {"x": 1}, [("y", 1)]), (2, None, None)]
+
+
 # Rows in
 
 

@@ -1,12 +1,20 @@
 """INSERT INTO … VALUES: constant rows for a memory source, as values of its columns' types."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import Expr, Literal
-from tidegate.model.types import Scalar, common_type, is_numeric
+from tidegate.model.expressions import Call, Cast, Expr, Literal
+from tidegate.model.types import (
+    Array,
+    DataType,
+    Decimal,
+    Scalar,
+    common_type,
+    is_integer,
+    is_numeric,
+)
 from tidegate.plan.calls import CallRules
 from tidegate.plan.catalog import SourceDef, TableDef
 from tidegate.plan.coercion import coerce
@@ -71,14 +79,37 @@ def _value(node: exp.Expression, target: SourceDef | TableDef, name: str, contex
             source=context.scope.source,
             span=span_of(node, context.scope.source),
         )
-    if (
-        not (is_numeric(value.type) and is_numeric(column.type))
-        and common_type(value.type, column.type) != column.type
-    ):
+    value = _elements_as(value, column.type)
+    if not _fits(value.type, column.type):
         raise errors.impossible_cast(
             context.at(node),
             source=value.type,
             target=column.type,
             hint="write a value of the column's type",
         )
-    return coerce(value, column.type)
+    return _converted(value, column.type)
+
+
+def _elements_as(value: Expr, kind: DataType) -> Expr:
+    """`ARRAY[1, 2]` is of BIGINT; for a column of smaller numbers its elements are converted, as single values are."""
+    match value, kind:
+        case Call(function="make_array", args=args), Array(element):
+            fitted = tuple(_elements_as(one, element) for one in args)
+            if all(_fits(one.type, element) for one in fitted):
+                return replace(
+                    value, args=tuple(_converted(one, element) for one in fitted), type=kind
+                )
+    return value
+
+
+def _converted(value: Expr, kind: DataType) -> Expr:
+    """A number that is too large is for CAST to find; a literal of a type that it does not fit would be none."""
+    bounded = is_integer(kind) or isinstance(kind, Decimal)
+    if isinstance(value, Literal) and value.value is not None and value.type != kind and bounded:
+        return Cast(value, kind)
+    return coerce(value, kind)
+
+
+def _fits(given: DataType, wanted: DataType) -> bool:
+    both_numbers = is_numeric(given) and is_numeric(wanted)
+    return both_numbers or common_type(given, wanted) == wanted

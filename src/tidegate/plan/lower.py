@@ -19,7 +19,7 @@ from tidegate.model.expressions import (
     walk,
 )
 from tidegate.model.options import OPTIONS, OptionValue
-from tidegate.model.policies import MissingEventTime, PreEpoch
+from tidegate.model.policies import MissingEventTime, PreEpoch, WatermarkOrigin
 from tidegate.model.schema import Column, Schema
 from tidegate.model.windows import Conditional, Inherited, Window
 from tidegate.plan.aggregates import finish_of, partials_of
@@ -403,7 +403,10 @@ class Lowering:
         ladder = tuple(
             (step.rung, rows.resolve(step.expr)) for step in node.ladder if step.expr is not None
         )
-        options = {**self.defaults, **self._declared(rows.input), **self.own}
+        given = {**self.defaults, **self._declared(rows.input)}
+        if node.watermark is WatermarkOrigin.UPSTREAM:  # their rows were judged where they came in
+            given = {name: it for name, it in given.items() if name not in _OF_SOURCES}
+        options = {**given, **self.own}
         return RowTime(
             mode=node.mode,
             ladder=ladder,
@@ -414,6 +417,9 @@ class Lowering:
             idle_timeout_us=_duration(options, "idle_timeout"),
             max_future_skew_us=_duration(options, "max_future_skew"),
         )
+
+
+_OF_SOURCES = ("max_future_skew", "pre_epoch")
 
 
 def _with_metadata(input: Input, time: RowTime) -> Input:

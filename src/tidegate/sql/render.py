@@ -11,7 +11,7 @@ from typing import assert_never
 
 from tidegate import errors
 from tidegate.model.expressions import Call, Case, Cast, Expr, Field, Literal, Parameter
-from tidegate.model.types import DataType, Decimal, Scalar
+from tidegate.model.types import Array, DataType, Decimal, Map, Scalar, Struct
 from tidegate.sql.functions import spelling
 from tidegate.sql.functions.casts import cast_template
 from tidegate.sql.functions.catalogue import FUNCTIONS
@@ -80,7 +80,8 @@ def _literal(literal: Literal, engine: Engine) -> str:
     name = type_name(literal.type, engine)
     match literal.value:
         case None:
-            return "NULL" if literal.type is Scalar.NULL else f"CAST(NULL AS {name})"
+            bare = literal.type is Scalar.NULL or _nameless(literal.type, engine)
+            return "NULL" if bare else f"CAST(NULL AS {name})"
         case bool(value):
             return "TRUE" if value else "FALSE"
         case int(value):
@@ -96,6 +97,13 @@ def _literal(literal: Literal, engine: Engine) -> str:
             return f"X'{value.hex()}'"
         case _:
             assert_never(literal.value)
+
+
+def _nameless(kind: DataType, engine: Engine) -> bool:
+    """DataFusion's CAST does not know STRUCT and MAP; what stands around a NULL of theirs says what it is."""
+    if isinstance(kind, Array):
+        return _nameless(kind.element, engine)
+    return engine is Engine.DATAFUSION and isinstance(kind, (Map, Struct))
 
 
 def _integer(value: int, kind: DataType, engine: Engine) -> str:

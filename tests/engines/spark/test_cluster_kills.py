@@ -25,7 +25,7 @@ from tests.engines.spark.on_cluster import ROOT, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-ROWS, FILES = 2_400, 3
+ROWS, FILES = 1_500, 3
 
 
 @pytest.fixture(scope="module")

@@ -31,6 +31,11 @@ DEFAULTS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Spark remembers a thousand of each, with texts of their plans, and an epoch has several.
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "1000",
+    "spark.sql.ui.retainedExecutions": "20",
 }
 # One machine: nobody else has to reach the driver, and its name need not resolve.
 LOCAL_DEFAULTS: Mapping[str, str] = {
