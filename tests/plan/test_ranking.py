@@ -80,6 +80,26 @@ def test_a_named_window_and_an_equal_one_are_one_number() -> None:
     the(TopN, plan)
 
 
+@pytest.mark.parametrize(
+    ("query", "limit"),
+    [
+        (f"{RANKED} QUALIFY rn <= 3", 3),
+        (
+            f"SELECT symbol FROM ({TUMBLED}) QUALIFY ROW_NUMBER() OVER ({BY_WINDOW} ORDER BY q) < 3",
+            2,
+        ),
+        (f"{TUMBLED} QUALIFY ROW_NUMBER() OVER ({BY_WINDOW} ORDER BY q) = 1", 1),
+        (
+            f"{TUMBLED} HAVING SUM(qty) > 1 QUALIFY 4 >= ROW_NUMBER() OVER ({BY_WINDOW} ORDER BY q)",
+            4,
+        ),
+        (f"SELECT * FROM ({RANKED} QUALIFY rn <= 3) WHERE rn <= 2", 2),
+    ],
+)
+def test_qualify_is_the_limit(query: str, limit: int) -> None:
+    assert the(TopN, logical(query)).limit == limit
+
+
 CUMULATED = SUMS.format(window="CUMULATE(ts, '1m', '5m')")
 SESSIONS = SUMS.format(window="SESSION(ts, '1m')")
 SLIDING = SUMS.format(window="slidingwindow('ss', 5)")
@@ -123,6 +143,9 @@ def test_a_partition_that_is_no_window(marked: str, code: str, message: str, hin
      "TG-3022", "ROW_NUMBER() beside"),
     (f"SELECT ROW_NUMBER() OVER ({BY_WINDOW} ORDER BY q) AS a, «ROW_NUMBER»() OVER ({BY_WINDOW} ORDER BY symbol) AS b "
      f"FROM ({TUMBLED})", "TG-3022", "by two different orders"),
+    (f"{TUMBLED} «QUALIFY SUM(qty) > 5", "TG-3022", "QUALIFY without ROW_NUMBER()", "HAVING"),
+    (f"{TUMBLED} QUALIFY «RANK»() OVER ({BY_WINDOW} ORDER BY q) = 1", "TG-3022", "RANK() OVER", "ROW_NUMBER()"),
+    (f"{RANKED} QUALIFY «rn = 2", "TG-3022", "not rn <= n alone"),
 )  # fmt: skip
 def test_what_nobody_may_do_with_the_number(
     marked: str, code: str, message: str, hint: str

@@ -98,13 +98,7 @@ def _bounded(top: TopN, condition: Expr, at: errors.Location) -> TopN:
         return top
     if not reads_rank(condition):
         raise _over_top_n(at, "WHERE")
-    bound = upper_bound(condition)
-    if bound is None:
-        raise errors.not_supported(
-            at,
-            what="a condition on ROW_NUMBER() that is not rn <= n alone",
-            instead="write rn <= n here, and other conditions in the query that numbers the rows",
-        )
+    bound = upper_bound(condition, at)
     return replace(top, limit=bound if top.limit is None else min(top.limit, bound))
 
 

@@ -2,7 +2,7 @@
 
 In: the SELECT list of a windowed query, or of one that passes its rows on. Out: a `TopN` without a limit, the number
 as its column `$rank`; `WHERE rn <= n` in the query around becomes the limit (`passing.py`). So Flink's window Top-N and
-window deduplication are the plan node of ORDER BY … LIMIT, in every EMIT mode.
+window deduplication are the plan node of ORDER BY … LIMIT, in every EMIT mode. `QUALIFY rn <= n` says the same at once.
 
 Decided here: when the partition is exactly a window and keys within it. SQL would number the rows of all windows that
 have equal values there; a stream has one window after the other, so the partition has to name its window.
@@ -19,9 +19,9 @@ from tidegate.model.types import is_comparable
 from tidegate.model.windows import Cumulating, Hopping, Inherited, Session, Tumbling, Window
 from tidegate.plan.aggregate_calls import sort_key
 from tidegate.plan.calls import CallRules
-from tidegate.plan.expressions import Context, bind
+from tidegate.plan.expressions import Context, bind, bind_condition
 from tidegate.plan.logical import RANK, WINDOW_COLUMNS, Aggregate, Having, Logical, TopN, Windowed
-from tidegate.plan.over import clause_of, is_row_number
+from tidegate.plan.over import clause_of, is_row_number, refuse_ranking
 
 _BY_WINDOW = "PARTITION BY window_start, window_end, and by keys if rows are numbered per key"
 _EDGES = {
@@ -35,11 +35,12 @@ _BOTH = frozenset({"start", "end"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """One OVER clause of ROW_NUMBER, bound; `at` is where it stands."""
+    """One OVER clause of ROW_NUMBER, bound; `at` is where it stands, `limit` what QUALIFY says of the number."""
 
     partition: tuple[Expr, ...]
     order: tuple[SortKey, ...]
     at: errors.Location
+    limit: int | None = None
 
     def renamed(self, rename: Callable[[Expr], Expr]) -> "Ranking":
         """The same in terms of something else."""
@@ -52,7 +53,7 @@ class Ranking:
 
 @dataclass(slots=True, kw_only=True)
 class RankSink:
-    """The ROW_NUMBER of a SELECT list, of which there is one; `rules` bind everything else."""
+    """The ROW_NUMBER of a SELECT list and of QUALIFY, of which there is one; `rules` bind everything else."""
 
     rules: CallRules
     named: dict[str, exp.Window]
@@ -60,7 +61,10 @@ class RankSink:
 
     def bind(self, node: exp.Expression, context: Context) -> Expr:
         """The binder of the SELECT list."""
-        if not isinstance(node, exp.Window) or not is_row_number(node):
+        if not isinstance(node, exp.Window):
+            return self.rules.bind(node, context)
+        if not is_row_number(node):
+            refuse_ranking(node, context)
             return self.rules.bind(node, context)
         clause = clause_of(node, self.named, context)
         at = context.at_head(node.this)
@@ -101,6 +105,20 @@ class RankSink:
         return tuple(sort_key(item, inner) for item in order.expressions)
 
 
+def asked_for(select: exp.Select, sink: RankSink, context: Context) -> Ranking | None:
+    """The ranking of the SELECT list, or of QUALIFY, which limits it."""
+    clause = select.args.get("qualify")
+    if clause is None:
+        return sink.ranking
+    condition = bind_condition(clause.this, replace(context, clause="QUALIFY", call=sink.bind))
+    if sink.ranking is None:
+        instead = "use WHERE or HAVING for what is not about ROW_NUMBER()"
+        raise errors.not_supported(
+            context.at(clause), what="QUALIFY without ROW_NUMBER()", instead=instead
+        )
+    return replace(sink.ranking, limit=upper_bound(condition, context.at(clause.this)))
+
+
 def ranked(node: Logical, ranking: Ranking) -> TopN:
     """The rows of each window of the node, numbered."""
     edges: frozenset[str] = frozenset()
@@ -112,7 +130,7 @@ def ranked(node: Logical, ranking: Ranking) -> TopN:
         else:
             within.append(expr)
     _refuse_other_partitions(node, edges, within, ranking.at)
-    return TopN(input=node, order=ranking.order, limit=None, within=tuple(within))
+    return TopN(input=node, order=ranking.order, limit=ranking.limit, within=tuple(within))
 
 
 def _refuse_other_partitions(
@@ -177,11 +195,17 @@ def refuse_computed_rank(exprs: Iterable[Expr], at: errors.Location) -> None:
         raise errors.not_supported(at, what="an expression over ROW_NUMBER()", instead=instead)
 
 
-def upper_bound(predicate: Expr) -> int | None:
-    """The n of `rn <= n`, however that is written; None: the condition says anything else."""
+def upper_bound(predicate: Expr, at: errors.Location) -> int:
+    """The n of `rn <= n`, however that is written; whatever else the condition says is refused."""
     bounds = [_bound(part) for part in _conjuncts(predicate)]
     known = [bound for bound in bounds if bound is not None]
-    return max(min(known), 0) if len(known) == len(bounds) else None
+    if len(known) < len(bounds):
+        raise errors.not_supported(
+            at,
+            what="a condition on ROW_NUMBER() that is not rn <= n alone",
+            instead="write rn <= n here, and other conditions in the query that numbers the rows",
+        )
+    return max(min(known), 0)
 
 
 def reads_rank(predicate: Expr) -> bool:

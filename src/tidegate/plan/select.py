@@ -45,6 +45,7 @@ from tidegate.plan.quotas import refuse_quotas
 from tidegate.plan.ranking import (
     Ranking,
     RankSink,
+    asked_for,
     no_window,
     ranked,
     reads_rank,
@@ -60,7 +61,7 @@ from tidegate.sql.source import Span
 from tidegate.sql.statements import Clauses
 
 _UNDERSTOOD = frozenset(
-    "expressions from_ joins where group having order limit distinct with_ windows".split()
+    "expressions from_ joins where group having qualify order limit distinct with_ windows".split()
 )
 
 
@@ -148,7 +149,7 @@ class _SelectBinder:
         sink = RankSink(rules=CallRules(), named=named_windows(self.select))
         outputs = bind_outputs(self.select, self.context("SELECT", scope, sink), self.diagnostics)
         order, limit = self._order(outputs, scope, CallRules())
-        ranking = self._ranking(sink, outputs, limited=limit is not None)
+        ranking = self._ranking(sink, outputs, scope, limited=limit is not None)
         self.diagnostics.raise_first()
         columns = tuple(output.named for output in outputs)
         if isinstance(self.read.node, Emission):
@@ -252,7 +253,7 @@ class _SelectBinder:
         having = self._having(scope, rules)
         self.diagnostics.raise_first()
         order, limit = self._order(outputs, scope, rules)
-        ranking = self._ranking(ranks, outputs, limited=limit is not None, having=having)
+        ranking = self._ranking(ranks, outputs, scope, limited=limit is not None, having=having)
         aggregated = bool(sink.calls or items_present or self.select.args.get("distinct"))
         if having is not None and not aggregated:
             raise errors.having_without_aggregate(self._place("having"))
@@ -333,7 +334,7 @@ class _SelectBinder:
     def _refuse_beside_over(self) -> None:
         beside = [
             clause
-            for clause in ("group", "having", "distinct", "order", "limit")
+            for clause in ("group", "having", "qualify", "distinct", "order", "limit")
             if self.select.args.get(clause)
         ]
         if self.clauses.window or self.read.windows:
@@ -378,10 +379,16 @@ class _SelectBinder:
         return TopN(input=node, order=order, limit=limit)
 
     def _ranking(
-        self, sink: RankSink, outputs: list[Output], *, limited: bool, having: Expr | None = None
+        self,
+        sink: RankSink,
+        outputs: list[Output],
+        scope: Scope,
+        *,
+        limited: bool,
+        having: Expr | None = None,
     ) -> Ranking | None:
         """What ROW_NUMBER numbers the rows by; nothing else in the query may ask for the number."""
-        ranking = sink.ranking
+        ranking = asked_for(self.select, sink, self.context("SELECT", scope))
         if ranking is None:
             return None
         if limited or self.select.args.get("distinct") or (having and reads_rank(having)):

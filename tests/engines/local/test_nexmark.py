@@ -159,6 +159,10 @@ MEANINGS = {
       FROM bid GROUP BY channel, d""",
     "q17-auction-statistics": f"""SELECT auction, {_DAY} AS d, {_ranked("COUNT(*)")},
       MIN(price), MAX(price), AVG(price), SUM(price) FROM bid GROUP BY auction, d""",
+    "q18-of-each-window": f"""SELECT {", ".join(f'"{name}"' for name in BIDS)} FROM bid QUALIFY 1 =
+      ROW_NUMBER() OVER (PARTITION BY bidder, auction, "dateTime" // {60 * _S} ORDER BY "dateTime" DESC)""",
+    "q19-of-each-window": f"""SELECT *, "dateTime" // {60 * _S} * {60 * _S} AS w, w + {60 * _S}, w + {60 * _S} - 1,
+      ROW_NUMBER() OVER (PARTITION BY auction, w ORDER BY price DESC, "dateTime") AS n FROM bid QUALIFY n <= 10""",
 }
 
 

@@ -178,6 +178,7 @@ def test_the_rows_are_worth_comparing(expected: tuple[Seen, dict[str, Any]]) -> 
     assert seen.diverted.total() > 50
 
 
+@pytest.mark.slow
 def test_many_rows_and_keys(tmp_path: Path, spark: SparkSession) -> None:
     place = write_rows(tmp_path / "in", rows=99_999, keys=20_000)
     ours = run(told(place, state="executors"), log_in(tmp_path / "state"))
@@ -200,7 +201,7 @@ def test_it_moves_when_it_has_grown(
     assert moved[0] == 0 < moved[-1] < len(EVERYTHING), moved
 
 
-@pytest.mark.parametrize("taken", [0, 1])
+@pytest.mark.parametrize("taken", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_task_that_runs_twice(
     taken: int,
     small: Path,
@@ -235,6 +236,7 @@ def test_a_restart_behind_every_epoch(
     engine.close()
 
 
+@pytest.mark.slow
 def test_a_snapshot_behind_every_epoch(
     small: Path, tmp_path: Path, spark: SparkSession, expected: tuple[Seen, dict[str, Any]]
 ) -> None:
