@@ -239,6 +239,22 @@ def test_rows_without_a_time_get_the_clocks_and_one_warning(tidegate: Tidegate) 
     assert "stamped by the clock: 2" in ran.err
 
 
+def test_streams_that_nobody_sees_are_pointed_out(tidegate: Tidegate) -> None:
+    warning = "warning: nobody sees what sums emits: add SELECT * FROM sums, or CREATE SINK"
+    assert warning in run(tidegate, SOURCE + SUMS).err
+    seen = run(tidegate, SOURCE + SUMS + "SELECT * FROM sums;")
+    written_out = run(
+        tidegate, SOURCE + SUMS + "CREATE SINK o FROM sums WITH (connector = 'console');"
+    )
+    assert "nobody sees" not in seen.err + written_out.err
+
+
+def test_a_file_without_a_query_has_nothing_to_run(tidegate: Tidegate) -> None:
+    nothing = "nothing to run: there is no SELECT, and no stream\n"
+    assert tidegate("run", "-e", "CREATE SOURCE t (k VARCHAR);") == Ran(0, "", nothing)
+    assert nothing not in tidegate("run", "-e", "CREATE SOURCE t (k VARCHAR); SHOW SOURCES").err
+
+
 @pytest.mark.parametrize("missing", ["fallback", "divert"])
 def test_most_rows_late_has_a_reason(tidegate: Tidegate, missing: str) -> None:
     """A file without one time is of today: it closes every window of old rows, unless such rows are set aside."""

@@ -130,6 +130,8 @@ def row(text: str) -> str:
     (row("«UPER»(symbol)"), "TG-2004", "there is no function named UPER", "did you mean UPPER?"),
     (row("«frobnicate_it»(symbol)"), "TG-2004", "frobnicate_it", "tidegate functions"),
     (row("«now»()"), "TG-2004", "now", "PROCTIME()"),
+    (row("«CURRENT_TIMESTAMP»"), "TG-2002", "CURRENT_TIMESTAMP", "PROCTIME()"),
+    (row("«json_value»(symbol, '$.a')"), "TG-2004", "json_value", "as a STRUCT or MAP"),
     (row("«window_end»()"), "TG-3005", "without a window", "GROUP BY"),
     (row("«TUMBLE_ROWTIME»(ts)"), "TG-3005", "without a window", "GROUP BY"),
     (row("«UPPER»(symbol, 1)"), "TG-2005", "UPPER takes 1 argument, not 2"),

@@ -82,6 +82,8 @@ def test_options_in_both_places_of_a_stream() -> None:
      "TG-4001", "connector file has no option topic"),
     ("CREATE SOURCE s (a INT) WITH (connector = «'fiel'»)",
      "TG-4003", "there is no connector fiel", "did you mean file?"),
+    ("CREATE SOURCE s (k INT) WITH (connector = «'datagen'»)",
+     "TG-4003", "there is no connector datagen", "did you mean generator?"),
     ("CREATE SOURCE s (k INT) WITH («conector» = 'file')",
      "TG-4001", "connector memory has no option conector", "did you mean connector?"),
     ("CREATE SOURCE s (k INT) WITH (connector = 'file', path = 'x', format = «'jsn'»)",

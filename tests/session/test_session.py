@@ -115,7 +115,12 @@ def test_values_that_are_none_are_refused(session: Session, values: str, problem
 
 def test_decimals_and_elements_that_do_not_fit_are_refused(session: Session) -> None:
     session.sql(WIDE)
-    for insert in ("(d) VALUES (1000)", "(a) VALUES (ARRAY[1, 3000000000])"):
+    for insert in (
+        "(d) VALUES (1000)",
+        "(d) VALUES (-100)",
+        "(d) VALUES (99.97)",
+        "(a) VALUES (ARRAY[1, 3000000000])",
+    ):
         with refusal("TG-7004"):
             session.sql(f"INSERT INTO w {insert}")
 

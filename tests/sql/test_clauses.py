@@ -155,7 +155,7 @@ def test_words_of_clauses_are_names_elsewhere(query: str) -> None:
     (SELECT + "EMIT«»", "TG-1008", "(it ends here)"),
     (SELECT + "EMIT EVERY «'0s'»", "TG-3006", "interval of EMIT EVERY must be positive"),
     (SELECT + "EMIT EVERY «-5 SECONDS»", "TG-3006", "interval of EMIT EVERY must be positive"),
-    (SELECT + "ALLOWED LATENESS «-5 SECONDS»", "TG-3007", "allowed lateness of the query must not be negative"),
+    (SELECT + "ALLOWED LATENESS «-5 SECONDS»", "TG-3007", "must not be negative, it is -5s"),
     (SELECT + "WATERMARK(«'-5s'»)", "TG-3007", "watermark lag of the query must not be negative"),
     (SELECT + "WATERMARK('5s', «'-5s'»)", "TG-3007", "allowed lateness of the query must not be negative"),
     (SELECT + "WATERMARK('5s'«;»", "TG-1001", "expected ), got the end"),

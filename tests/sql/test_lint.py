@@ -6,7 +6,7 @@ from tests.planning import bound, cases, check_refusal, planned, written
 
 
 @cases(
-    ("SELECT symbol, «FROM» trades", "TG-1001", "expected an expression after ,, got FROM"),
+    ("SELECT symbol, «FROM» trades", "TG-1001", "expected an expression after a comma, got FROM"),
     ("SELECT «FROM» trades", "TG-1001", "expected an expression after SELECT, got FROM"),
     ("SELECT symbol FROM«»", "TG-1001", "expected a source or stream after FROM, got the end"),
     ("SELECT symbol FROM «WHERE» ok", "TG-1001", "expected a source or stream after FROM, got WHERE"),

@@ -68,6 +68,8 @@ class Pipeline:
         program = heard.program
         self._answer(heard.answers, alone=not any(query.anonymous for query in program.queries))
         if not program.queries and not any(map(_takes_rows, program.catalog.all_of("sink"))):
+            if all(answer.is_status for answer in heard.answers):
+                self._say("nothing to run: there is no SELECT, and no stream")
             return 0
         _refuse_form(program, self._asked.form)
         return self._run(program, heard.inserts, way)
@@ -163,6 +165,7 @@ class Pipeline:
 
     def _warn(self, program: Program, inserts: Sequence[InsertedRows], opened: Opened) -> None:
         """What is allowed, and perhaps not meant."""
+        self._warn_of_no_reader(program)
         filled = {inserted.source.lower() for inserted in inserts}
         for source in sources_of(program):
             if source.connector == BY_HAND and source.name.lower() not in filled:
@@ -174,6 +177,16 @@ class Pipeline:
             self._say(
                 f"warning: {what} are only counted: there is no sink {name}; "
                 f"CREATE SINK {name} WITH (connector = 'file', path = '{name}') keeps them"
+            )
+
+    def _warn_of_no_reader(self, program: Program) -> None:
+        if any(query.anonymous for query in program.queries):
+            return
+        if not any(map(_takes_rows, program.catalog.all_of("sink"))):
+            name = program.queries[-1].name
+            self._say(
+                f"warning: nobody sees what {name} emits: add SELECT * FROM {name}, "
+                f"or CREATE SINK … FROM {name} WITH (…)"
             )
 
     def _warn_of_leftovers(self, program: Program, engine: Engine) -> None:

@@ -27,6 +27,8 @@ _REFUSED_PARTS = {
     "version": "FOR SYSTEM_TIME AS OF",
     "when": "FOR SYSTEM_TIME AS OF",
 }
+_AS_IT_IS = "leave it out: JOIN … ON looks each row up in the table as it is"
+_INSTEAD = {"version": _AS_IT_IS, "when": _AS_IT_IS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,9 @@ def bind_item(node: exp.Expression, around: Surroundings) -> FromItem:
         if refused := node.args.get(part):
             if isinstance(refused, exp.Expression):
                 span = span_of(refused, around.source, otherwise=span)
-            raise errors.not_supported(around.source.location(span), what=what, instead="")
+            raise errors.not_supported(
+                around.source.location(span), what=what, instead=_INSTEAD.get(part, "")
+            )
     match node:
         case exp.Table():
             item = _bind_table(node, span, around)

@@ -1,6 +1,7 @@
 """INSERT INTO … VALUES: constant rows for a memory source, as values of its columns' types."""
 
 from dataclasses import dataclass, replace
+from decimal import Decimal as Number
 
 from sqlglot import exp
 
@@ -12,7 +13,6 @@ from tidegate.model.types import (
     Decimal,
     Scalar,
     common_type,
-    is_integer,
     is_numeric,
 )
 from tidegate.plan.calls import CallRules
@@ -25,6 +25,8 @@ from tidegate.sql.places import span_of
 from tidegate.sql.statements import (
     Insert,
 )
+
+_BITS = {Scalar.TINYINT: 8, Scalar.SMALLINT: 16, Scalar.INTEGER: 32, Scalar.BIGINT: 64}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +106,21 @@ def _elements_as(value: Expr, kind: DataType) -> Expr:
 
 def _converted(value: Expr, kind: DataType) -> Expr:
     """A number that is too large is for CAST to find; a literal of a type that it does not fit would be none."""
-    bounded = is_integer(kind) or isinstance(kind, Decimal)
-    if isinstance(value, Literal) and value.value is not None and value.type != kind and bounded:
+    number = value.value if isinstance(value, Literal) else None
+    if isinstance(number, (int, Number)) and not _holds(kind, number):
         return Cast(value, kind)
     return coerce(value, kind)
+
+
+def _holds(kind: DataType, number: int | Number) -> bool:
+    """Whether the type, if it has bounds, has the number as it is."""
+    if isinstance(kind, Decimal):
+        limit = Number(10) ** (kind.precision - kind.scale)
+        return -limit < number < limit and round(Number(number), kind.scale) == number
+    if isinstance(kind, Scalar) and kind in _BITS:
+        limit = Number(2) ** (_BITS[kind] - 1)
+        return -limit <= number < limit
+    return True
 
 
 def _fits(given: DataType, wanted: DataType) -> bool:

@@ -21,6 +21,7 @@ ELSEWHERE = {
     "system.timestamp": "use window_end (System.Timestamp is the end of the window)",
     "windowstart": "use window_start",
     "windowend": "use window_end",
+    "current_timestamp": "results may not depend on when they are computed; use event time, or a column AS PROCTIME()",
     "rowtime": "use the source's time column",
 }
 _WINDOW_FIELDS = {"start": "window_start", "end": "window_end"}

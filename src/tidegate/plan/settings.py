@@ -139,12 +139,28 @@ def read_connector(
     return connector, values
 
 
+_FOREIGN_CONNECTORS = {
+    "filesystem": "file",
+    "datagen": "generator",
+    "rate": "generator",
+    "print": "console",
+    "upsert-kafka": "kafka",
+    "jdbc": "postgres",
+}
+"""What others call ours."""
+
+
 def _connector(option: Option, scope: Scope, source: SourceText) -> ConnectorSpec:
     connector = CONNECTORS.get(str(option.value).lower())
     at = source.location(option.span)
     if connector is None:
-        hint = errors.nearest(
-            str(option.value), CONNECTORS, otherwise=f"connectors are {', '.join(CONNECTORS)}"
+        foreign = _FOREIGN_CONNECTORS.get(str(option.value).lower())
+        hint = (
+            f"did you mean {foreign}?"
+            if foreign
+            else errors.nearest(
+                str(option.value), CONNECTORS, otherwise=f"connectors are {', '.join(CONNECTORS)}"
+            )
         )
         raise errors.unknown_connector(at, name=option.value, hint=hint)
     if scope not in connector.roles:

@@ -64,7 +64,11 @@ def _time(syntax: WindowSyntax, node: exp.Expression, context: Context) -> Expr:
     time = bind(node, replace(context, clause=syntax.spelling, call=CallRules().bind))
     if time.type is not Scalar.TIMESTAMP:
         named = node.name if isinstance(node, exp.Column) else "this"
-        instead = "convert it: TO_TIMESTAMP_MS(x) for milliseconds, TO_TIMESTAMP_S(x) for seconds"
+        instead = (
+            "convert it: CAST(x AS TIMESTAMP)"
+            if time.type is Scalar.DATE
+            else "convert it: TO_TIMESTAMP_MS(x) for milliseconds, TO_TIMESTAMP_S(x) for seconds"
+        )
         at = context.at(node)
         raise errors.time_argument(
             at, window=syntax.spelling, name=named, type=time.type, instead=instead

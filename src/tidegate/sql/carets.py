@@ -20,11 +20,12 @@ def plain(text: str, _role: str) -> str:
 
 def describe(error: TidegateError, paint: Paint = plain) -> str:
     """The error in full; `paint` colours its parts (`code`, `message`, `caret`, `hint`)."""
-    sentence, *details = map(_harmless, error.message.split("\n"))
-    head = f"{paint(error.code, 'code')}: {paint(sentence, 'message')}"
     place = error.location
+    # What is about a text quotes it, line breaks and all; what is not may be long, and have lines of its own.
+    sentence, *details = [error.message] if place else error.message.split("\n")
+    head = f"{paint(error.code, 'code')}: {paint(_harmless(sentence), 'message')}"
     lines = [f"{_harmless(place.file)}:{place.line}:{place.column}: {head}" if place else head]
-    lines += [f"  {detail}" for detail in details]
+    lines += [f"  {_harmless(detail)}" for detail in details]
     if place is not None:
         lines += _excerpt(place, paint)
     if error.hint:

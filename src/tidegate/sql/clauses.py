@@ -11,6 +11,7 @@ from sqlglot import TokenType, exp
 
 from tidegate import errors
 from tidegate.model.policies import EmitMode
+from tidegate.model.time import format_duration
 from tidegate.sql.cursor import Cursor
 from tidegate.sql.dialect import parse_expression
 from tidegate.sql.lengths import Length, read_length
@@ -72,7 +73,7 @@ def _positive(cursor: Cursor, length: Length) -> Length:
     if length.value_us <= 0:
         at = cursor.source.location(length.span)
         raise errors.length_not_positive(
-            at, argument="interval", window="EMIT EVERY", value=f"{length.value_us} µs"
+            at, argument="interval", window="EMIT EVERY", value=format_duration(length.value_us)
         )
     return length
 
@@ -81,7 +82,7 @@ def _not_negative(cursor: Cursor, length: Length, what: str) -> Length:
     if length.value_us < 0:
         at = cursor.source.location(length.span)
         raise errors.length_negative(
-            at, argument=what, window="the query", value=f"{length.value_us} µs"
+            at, argument=what, window="the query", value=format_duration(length.value_us)
         )
     return length
 
