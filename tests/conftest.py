@@ -28,10 +28,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All Spark tests to one worker, so that a run starts one JVM, and none if no Spark test is selected."""
+    """All Spark tests to one worker, so that a run starts one JVM, and none if no Spark test is selected.
+
+    Every one of them has the session of `spark`, also if it does not ask for it: whoever comes first starts it.
+    """
     for item in items:
         if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))
+            if isinstance(item, pytest.Function) and "spark" not in item.fixturenames:
+                item.fixturenames.insert(0, "spark")
 
 
 @pytest.fixture(scope="session")

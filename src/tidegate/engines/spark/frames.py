@@ -84,14 +84,28 @@ def prepare(spark: "SparkSession") -> None:
 
 def frame_of(spark: "SparkSession", rows: pa.Table) -> Frame:
     """Arrow rows as a frame."""
-    return Frame(spark.createDataFrame(rows), rows.num_rows)
+    return Frame(_made(spark, rows), rows.num_rows)
+
+
+def _made(spark: "SparkSession", rows: pa.Table) -> "DataFrame":
+    """PySpark makes the session the active one on this occasion; which one is, is for its owner to say."""
+    if is_remote(spark):
+        return spark.createDataFrame(rows)
+    classes = type(spark)
+    before = classes.getActiveSession()
+    try:
+        return spark.createDataFrame(rows)
+    finally:
+        if before is not None:
+            classes._activeSession = before
+            classes._get_j_spark_session_class(before._jvm).setActiveSession(before._jsparkSession)
 
 
 def lookup_frame(spark: "SparkSession", table: pa.Table) -> "DataFrame":
     """A static table, which every task gets whole."""
     from pyspark.sql.functions import broadcast
 
-    return broadcast(spark.createDataFrame(table))
+    return broadcast(_made(spark, table))
 
 
 def name_frame(data: "DataFrame", name: str) -> None:
