@@ -190,7 +190,7 @@ OPTIONS: dict[str, OptionSpec] = {
         _option(
             "on_missing_event_time",
             "choice",
-            "what happens to a row without event time",
+            "what happens to a row without event time: `fallback` takes that of its record or file, then the clock",
             _BOTH,
             choices=_values(MissingEventTime),
         ),
