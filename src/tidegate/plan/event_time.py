@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from tidegate.model.expressions import Expr, Field, substitute
 from tidegate.model.options import OptionValue
-from tidegate.model.policies import TimeMode, WatermarkOrigin
+from tidegate.model.policies import MissingEventTime, TimeMode, WatermarkOrigin
 from tidegate.model.types import Scalar
 from tidegate.plan.catalog import Catalog, SourceDef
 from tidegate.plan.expressions import CLOCK
@@ -142,7 +142,18 @@ def _ladder(base: Source, definition: SourceDef, choice: TimeChoice) -> tuple[Ti
     for step in steps:
         if step.expr is not None and step.expr not in [other.expr for other in kept]:
             kept.append(step)
+    if len(kept) > 1 and kept[-1].expr == SOURCE_TIME and not _wants_file_time(definition, choice):
+        kept.pop()
     return tuple(kept)
+
+
+def _wants_file_time(definition: SourceDef, choice: TimeChoice) -> bool:
+    """When a file was last changed says little of its rows: one row without a time would move the watermark to today.
+
+    So it stands in for another time only if that is asked for.
+    """
+    asked = choice.options.get("on_missing_event_time")
+    return definition.connector != "file" or asked == MissingEventTime.FALLBACK.value
 
 
 def _prefix(expr: Expr, prefix: str) -> Expr:
