@@ -129,6 +129,17 @@ def chain(function: str, parts: Sequence[Expr]) -> Expr:
     return folded
 
 
+def conjuncts(predicate: Expr) -> Iterator[Expr]:
+    """The parts of a conjunction, from left to right; `all_of` taken apart."""
+    stack = [predicate]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Call) and part.function == "and":
+            stack.extend(reversed(part.args))
+        else:
+            yield part
+
+
 def is_null(operand: Expr) -> Expr:
     return call("is_null", operand)
 

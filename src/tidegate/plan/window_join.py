@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import TRUE, Call, Expr, Field, Named, all_of, fields_of
+from tidegate.model.expressions import TRUE, Call, Expr, Field, Named, all_of, conjuncts, fields_of
 from tidegate.model.policies import Emit, EmitMode, StreamKind
 from tidegate.model.windows import Conditional, Counting, Inherited, Session, Sliding, Window
 from tidegate.plan.catalog import Catalog, StreamDef
@@ -123,7 +123,7 @@ class _Condition:
         edges: dict[str, tuple[Expr, Expr, str]] = {}
         keys: list[tuple[Expr, Expr]] = []
         rest: list[Expr] = []
-        for part in _conjuncts(written.on):
+        for part in conjuncts(written.on):
             pair = _sides(part, written)
             if pair is None:
                 rest.append(part)
@@ -138,16 +138,6 @@ class _Condition:
             keys=tuple(dict.fromkeys(keys)),
             rest=tuple(part for part in rest if part != TRUE),
         )
-
-
-def _conjuncts(predicate: Expr) -> Iterator[Expr]:
-    stack = [predicate]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, Call) and part.function == "and":
-            stack.extend(reversed(part.args))
-        else:
-            yield part
 
 
 def _sides(part: Expr, written: StreamJoin) -> tuple[Expr, Expr] | None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 _TEXTS = (pa.string(), pa.large_string())
-# What tasks would trip over is found when a range is planned: a footer is read there in any case.
 
 
 class ParquetFrames:

@@ -1,9 +1,9 @@
 """Where conditions are tested: with a static table's rows where that is the same, never below the count of a stream."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
-from tidegate.model.expressions import TRUE, Call, Expr, Field, all_of, fields_of, substitute
+from tidegate.model.expressions import TRUE, Expr, Field, all_of, conjuncts, fields_of, substitute
 from tidegate.model.options import OptionValue
 from tidegate.plan.physical import Branch, Decision, InputKind, Stage, TableLookup
 from tidegate.plan.row_errors import NO_ERROR, error_of
@@ -28,7 +28,7 @@ def _push(branch: Branch, decisions: list[Decision]) -> Branch:
     kept: list[Expr] = []
     lookups = list(branch.lookups)
     may_fail = False
-    for part in _conjuncts(branch.predicate):
+    for part in conjuncts(branch.predicate):
         may_fail = may_fail or error_of(part) != NO_ERROR
         place = None if may_fail else _last_table(part, lookups)
         if place is None:
@@ -40,16 +40,6 @@ def _push(branch: Branch, decisions: list[Decision]) -> Branch:
         reason = "removed rows are counted, and move the watermark"
         decisions.append(Decision(RULE, f"tested above {branch.input.name}", reason))
     return replace(branch, predicate=all_of(*kept), lookups=tuple(lookups))
-
-
-def _conjuncts(predicate: Expr) -> Iterator[Expr]:
-    stack = [predicate]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, Call) and part.function == "and":
-            stack.extend(reversed(part.args))
-        else:
-            yield part
 
 
 def _last_table(part: Expr, lookups: list[TableLookup]) -> int | None:
