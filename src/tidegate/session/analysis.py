@@ -43,12 +43,19 @@ def measured(query: NamedQuery, program: Program, build: Build) -> Account:
 
 def _alone(query: NamedQuery, program: Program) -> Program:
     """The query with the streams that it reads, and without sinks."""
-    alone = program.copy()
-    for sink in alone.catalog.all_of("sink"):
-        alone.catalog.remove(sink.name)
+    alone = without_sinks(program)
     needed = _read_by(query, program)
     others = [one for one in program.queries if one.name.lower() in needed]
     alone.queries = [*others, query]
+    return alone
+
+
+def without_sinks(program: Program) -> Program:
+    """The same program, which tells nobody."""
+    alone = program.copy()
+    for sink in alone.catalog.all_of("sink"):
+        alone.catalog.remove(sink.name)
+    alone.inserts = [*program.inserts]
     return alone
 
 
