@@ -144,6 +144,8 @@ def _equal(
 
 def _broken(done: Finished, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Broken:
     rows = np.flatnonzero(which)
+    if len(rows) == 0:
+        return Broken(done.units.slice(0, 0), rows, ())
     details = tuple(done.details.get(row, "") for row in rows.tolist())
     return Broken(done.units.take(pa.array(rows)), done.codes[rows], details)
 
