@@ -81,11 +81,11 @@ class Emitted:
 
 def final(done: Finished) -> Emitted:
     """Rows that nothing will replace."""
-    live = np.flatnonzero(done.live)
+    if done.live.all():
+        nothing = Broken(done.units.slice(0, 0), done.codes[:0], ())
+        return Emitted(done.values, done.units, None, nothing)
     broken = _broken(done, done.codes > FILTERED)
-    if len(live) == len(done.codes):
-        return Emitted(done.values, done.units, None, broken)
-    rows = pa.array(live)
+    rows = pa.array(np.flatnonzero(done.live))
     return Emitted(done.values.take(rows), done.units.take(rows), None, broken)
 
 
@@ -144,8 +144,6 @@ def _equal(
 
 def _broken(done: Finished, which: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Broken:
     rows = np.flatnonzero(which)
-    if len(rows) == 0:
-        return Broken(done.units.slice(0, 0), rows, ())
     details = tuple(done.details.get(row, "") for row in rows.tolist())
     return Broken(done.units.take(pa.array(rows)), done.codes[rows], details)
 

@@ -114,9 +114,9 @@ class GroupTable:
             key.name: cells.read(where)
             for key, cells in zip(self.keys, self._key_cells, strict=True)
         }
+        read = {column: column.read(where) for column in self._distinct}
         state = {
-            name: column.read(where)
-            for (name, _), column in zip(self._parts, self._columns, strict=True)
+            name: read[column] for (name, _), column in zip(self._parts, self._columns, strict=True)
         }
         own = {name: state.pop(name) for name in (ROWS, MAX_TS) if name in state}
         return pa.record_batch({**columns, **own, **state})
