@@ -18,17 +18,8 @@ from tidegate.cli.main import root
 
 pytestmark = pytest.mark.thorough
 
-COMMANDS = (
-    "demo",
-    "init",
-    "run",
-    "check",
-    "explain",
-    "functions",
-    "test",
-    "verify",
-    "warmup",
-    "state",
+COMMANDS = tuple(
+    "demo init run check explain functions test why advise verify warmup state".split()
 )
 TIDEGATE = [sys.executable, "-m", "tidegate"]
 ESCAPE = "\x1b["

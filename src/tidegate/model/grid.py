@@ -7,6 +7,7 @@ division; instants before 1970 need no case of their own.
 
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
 from tidegate.model.windows import (
+    AlignedWindow,
     Cumulating,
     Hopping,
     Inherited,
@@ -102,3 +103,23 @@ def open_from_us(
         case Inherited():
             edge = horizon
     return min(max(edge, MIN_EVENT_TIME_US), MAX_EVENT_TIME_US + 1)
+
+
+def windows_at(window: AlignedWindow, instant_us: int) -> list[tuple[int, int]]:
+    """All windows that an instant is in, the earliest first.
+
+    >>> windows_at(Hopping(size_us=15, slide_us=5), 12), windows_at(Cumulating(step_us=5, size_us=15), 7)
+    ([(0, 15), (5, 20), (10, 25)], [(0, 10), (0, 15)])
+    """
+    match window:
+        case Tumbling(size_us=size, offset_us=offset):
+            start = floor_us(instant_us, size, offset)
+            return [(start, start + size)]
+        case Hopping(size_us=size, slide_us=slide, offset_us=offset):
+            last = floor_us(instant_us, slide, offset)
+            starts = range(last, instant_us - size, -slide)
+            return [(start, start + size) for start in reversed(starts)]
+        case Cumulating(step_us=step, size_us=size, offset_us=offset):
+            start = floor_us(instant_us, size, offset)
+            ends = range(start + step, start + size + 1, step)
+            return [(start, end) for end in ends if end > instant_us]
