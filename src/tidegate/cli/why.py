@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  tidegate why query.sql vwap
-  tidegate why query.sql vwap --window 2026-01-05T14:31:00Z --group symbol=ACME
-  tidegate why query.sql vwap --checkpoint checkpoint
-  tidegate why checkpoint vwap
+  tidegate why pipeline.sql minutes
+  tidegate why pipeline.sql minutes --window 2026-01-01T00:01:00Z --group k=a
+  tidegate why pipeline.sql minutes --checkpoint state
+  tidegate why state minutes
 """
 
 

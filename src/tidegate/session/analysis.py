@@ -21,7 +21,7 @@ from tidegate.plan.inserts import InsertedRows
 from tidegate.plan.logical import StreamRef, walk
 from tidegate.plan.script import NamedQuery, Program
 from tidegate.session.accounts import Account, account_of
-from tidegate.session.opening import rows_of_table
+from tidegate.session.opening import empty_table, rows_of_table
 from tidegate.session.standing import Standing, standing_of
 from tidegate.state import Identity, Log
 from tidegate.state.forgetful import ForgetfulLog
@@ -50,7 +50,7 @@ def stood_in(checkpoint: str, query: NamedQuery, program: Program) -> Standing:
 
     alone = without_sinks(program)
     log = Onlooker(checkpoint, identity=identity_of(alone))
-    engine = local_build()(alone, _around(alone, log, DEAF))
+    engine = local_build()(alone, _around(alone, log, DEAF, read_tables=False))
     try:
         return standing_of(engine, query.name)
     finally:
@@ -69,9 +69,12 @@ def _over_everything(alone: Program, build: Build, listener: Listener) -> Iterat
         engine.close()
 
 
-def _around(alone: Program, log: Log, listener: Listener) -> Surroundings:
+def _around(
+    alone: Program, log: Log, listener: Listener, *, read_tables: bool = True
+) -> Surroundings:
+    """`read_tables` False: no row will be joined with them."""
     tables = {
-        each.name.lower(): rows_of_table(each, None)
+        each.name.lower(): rows_of_table(each, None) if read_tables else empty_table(each)
         for each in alone.catalog.all_of("table")
         if isinstance(each, TableDef)
     }
