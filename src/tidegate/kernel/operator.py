@@ -167,7 +167,7 @@ class Operator:
     def _as_partials(self, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.spec.rows is None:
-                yield numbered(batch, self.spec.marks)
+                yield from numbered(batch, self.spec.marks)
             elif batch.num_rows:
                 yield self.spec.rows.partials(batch, self._arrivals)
                 self._arrivals += batch.num_rows

@@ -5,34 +5,41 @@ a piece that no mark stands within (`Ruler.cuts_us`), in microseconds from `PIEC
 get the numbers of their panes when they come in, so that a pane is one table of groups, however many pieces it has.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 
-from tidegate.kernel.arrow import Integers, array_of, conform, numbers
-from tidegate.kernel.panes import PANE
+from tidegate.kernel.arrow import Integers, array_of
+from tidegate.kernel.panes import PANE, by_pane
 from tidegate.model.calendar import PIECES_FROM_US, Ruler
 from tidegate.model.grid import Marks, pane_shift_us
-from tidegate.model.types import Scalar
 
 
-def numbered(batch: pa.RecordBatch, marks: Marks) -> pa.RecordBatch:
-    """The partials of a batch under the numbers of panes; what is negative tells something else, and stays."""
-    if not isinstance(marks, Ruler) or not batch.num_rows:
-        return batch
-    pieces = numbers(conform(batch.column(PANE), Scalar.BIGINT)).values
-    panes = np.where(pieces >= 0, _numbers(pieces + PIECES_FROM_US, marks), pieces)
-    column = array_of(panes, None, pa.int64())
-    return batch.set_column(batch.schema.get_field_index(PANE), PANE, column)
+def numbered(batch: pa.RecordBatch, marks: Marks) -> Iterator[pa.RecordBatch]:
+    """The partials under the numbers of panes, those of each piece for themselves: no group is in a batch twice.
+
+    What is negative tells something else, and stays.
+    """
+    if not isinstance(marks, Ruler):
+        yield batch
+        return
+    for piece, rows in by_pane(batch):
+        pane = marks.number(piece + PIECES_FROM_US) if piece >= 0 else piece
+        column = array_of(np.full(rows.num_rows, pane), None, pa.int64())
+        yield rows.set_column(rows.schema.get_field_index(PANE), PANE, column)
 
 
 def panes_of(instants_us: Integers, marks: Marks) -> Integers:
     """The number of the pane of each instant."""
     if isinstance(marks, Ruler):
-        return _numbers(_pieces(instants_us, marks), marks)
-    panes: Integers = (
-        instants_us + pane_shift_us(marks.width_us, marks.offset_us)
-    ) // marks.width_us
-    return panes
+        different, places = np.unique(_pieces(instants_us, marks), return_inverse=True)
+        found = [marks.number(instant_us) for instant_us in different.tolist()]
+        panes: Integers = np.array(found, np.int64)[places]
+        return panes
+    shift_us = pane_shift_us(marks.width_us, marks.offset_us)
+    even: Integers = (instants_us + shift_us) // marks.width_us
+    return even
 
 
 def _pieces(instants_us: Integers, marks: Ruler) -> Integers:
@@ -42,11 +49,3 @@ def _pieces(instants_us: Integers, marks: Ruler) -> Integers:
     into = (instants_us - first) % marks.grid_us
     pieces: Integers = instants_us - into + cuts[np.searchsorted(cuts, into, side="right") - 1]
     return pieces
-
-
-def _numbers(instants_us: Integers, marks: Ruler) -> Integers:
-    """Few instants are different ones."""
-    different, places = np.unique(instants_us, return_inverse=True)
-    found = [marks.number(instant_us) for instant_us in different.tolist()]
-    panes: Integers = np.array(found, np.int64)[places]
-    return panes
