@@ -29,8 +29,8 @@ ROWS, MAX_TS = "$rows", "$max_ts"
 
 
 class GroupTable:
-    """All groups of one operator, shard or pane. `timed`: whether `$max_ts` is part of the batches; `repeats`: whether a
-    group may be there more than once in one of them.
+    """All groups of one operator, shard or pane. `timed`: whether `$max_ts` is part of the batches; `repeats`: whether
+    a group may be there more than once in one of them.
 
     >>> table = GroupTable([Field("$k0", Scalar.VARCHAR)], [], timed=False)
     >>> batch = pa.record_batch({"$k0": ["b", None], "$rows": [1, 2]})
