@@ -22,6 +22,7 @@ from tidegate.kernel.refusals import Refused
 from tidegate.kernel.steps import Account, Bounds, Brought, InputSpec, Outcome, State, Step
 from tidegate.kernel.taking import taken
 from tidegate.model.expressions import Field
+from tidegate.model.grid import EVERY_INSTANT, Marks
 from tidegate.model.policies import AGGREGATED, FILTERED, StreamKind
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US, NEVER_US
 from tidegate.model.windows import Conditional, Counting, Sliding
@@ -71,8 +72,7 @@ class RowWindowSpec:
     judged: bool
     dedup: DedupSpec | None = None
     limits: Limits = NO_LIMITS
-    pane_us: int = 1
-    offset_us: int = 0
+    marks: Marks = EVERY_INSTANT
 
     def build(self, project: Projection | None, *, since_us: int = 0) -> "RowOperator":
         """The operator, empty; `since_us` is the clock."""

@@ -27,7 +27,6 @@ from tidegate.kernel.groups import MAX_TS
 from tidegate.kernel.operator import Bounds
 from tidegate.kernel.panes import PANE
 from tidegate.model.expressions import Expr, parameters_of
-from tidegate.model.grid import pane_number
 from tidegate.model.policies import DISPOSITION, FILTERED, Reason
 from tidegate.model.relations import Relation
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
@@ -148,7 +147,7 @@ class SparkRows:
         panes = _integers(batch, PANE)
         if not np.isin(-panes[panes < 0], _BEFORE_LATE).all():
             return None
-        first = pane_number(bounds.open_from_us, self._panes.width_us, self._panes.offset_us)
+        first = self._panes.number(bounds.open_from_us)
         late = (panes >= 0) & (panes < first)
         if not late.any():
             return batch
