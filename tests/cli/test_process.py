@@ -18,7 +18,7 @@ from tidegate.cli.main import root
 
 pytestmark = pytest.mark.thorough
 
-COMMANDS = ("demo", "run", "check", "explain", "functions", "test", "warmup", "state")
+COMMANDS = ("demo", "init", "run", "check", "explain", "functions", "test", "warmup", "state")
 TIDEGATE = [sys.executable, "-m", "tidegate"]
 ESCAPE = "\x1b["
 PIPELINE = """\

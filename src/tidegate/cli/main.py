@@ -16,6 +16,7 @@ from tidegate.errors import TidegateError
 
 _COMMANDS = {
     "demo": "Watch a pipeline at work on made-up data.",
+    "init": "Write a small project to begin with.",
     "run": "Run a pipeline: sources, streams, sinks.",
     "check": "Parse, bind and plan SQL files; report everything that is wrong.",
     "explain": "Show how a query is understood and run.",

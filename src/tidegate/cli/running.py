@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from tidegate.cli import output, summary
+from tidegate.cli.messages import only_counted
 from tidegate.cli.signals import INTERRUPTED, stopping
 from tidegate.cli.status import Status, clearing
 from tidegate.connectors.protocols import SinkWriter
@@ -135,6 +136,7 @@ class Pipeline:
         if engine.ended:
             say("everything was read and emitted by an earlier run; --reset-state runs it again")
             return 0
+        earlier = engine.epoch + 1
         with stopping(say) as asked_to_stop:
             insert_constants(engine, program, inserts)
             engine.drive(asked_to_stop, progress)
@@ -146,7 +148,7 @@ class Pipeline:
         status.clear()
         account = account_of(engine)
         how = "stopped" if stopped else "done"
-        for line in summary.lines(account, seconds=status.seconds, how=how):
+        for line in summary.lines(account, seconds=status.seconds, how=how, earlier=earlier):
             self._say(line)
         if not stopped:
             return 0
@@ -174,10 +176,7 @@ class Pipeline:
                 )
         routes = opened.around.routes if opened.around else None
         for name, what in (routes.unknown if routes else {}).items():
-            self._say(
-                f"warning: {what} are only counted: there is no sink {name}; "
-                f"CREATE SINK {name} WITH (connector = 'file', path = '{name}') keeps them"
-            )
+            self._say(only_counted(name, what))
 
     def _warn_of_no_reader(self, program: Program) -> None:
         if any(query.anonymous for query in program.queries):

@@ -180,10 +180,15 @@ class Operator:
         as_a_whole = isinstance(self._store, SessionStore) or self._quotas is not None
         if as_a_whole and len(batches) > 1:
             batches = [pa.concat_batches(_alike(batches))]
-        refused = [self._merge(batch, closed_us, crowded=crowded) for batch in batches]
+        expected = sum(batch.num_rows for batch in batches)
+        refused = [
+            self._merge(batch, closed_us, expected=expected, crowded=crowded) for batch in batches
+        ]
         return next((one for one in refused if len(one)), self._nobody)
 
-    def _merge(self, batch: pa.RecordBatch, closed_us: int, *, crowded: bool) -> Refused:
+    def _merge(
+        self, batch: pa.RecordBatch, closed_us: int, *, expected: int, crowded: bool
+    ) -> Refused:
         dirty, refused = self._emission.dirty, self._nobody
         if isinstance(self._store, PaneStore):
             batch = self._store.still_open(batch, closed_us)
@@ -195,7 +200,7 @@ class Operator:
         if isinstance(self._store, SessionStore):
             limits = self.spec.limits
             return self._store.merge(batch, closed_to_us=closed_us, limits=limits, crowded=crowded)
-        self._store.merge(batch)
+        self._store.merge(batch, expected=expected)
         return refused
 
     def _advance(self, step: Step, now_us: int) -> Moment:
