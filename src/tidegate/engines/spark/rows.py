@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from tidegate.engines.spark.by_task import by_task
 from tidegate.engines.spark.frames import Frame, lookup_frame, name_frame, prepare
 from tidegate.engines.spark.shards import PlacedOperator
 from tidegate.kernel.arrivals import STAMPED_ROWS
@@ -73,6 +74,7 @@ class SparkRows:
         self._operator, self._place = operator, stage.branches.index(branch)
         queries = row_queries(stage, branch)
         self._main, self._diverted, self._taken = queries.main, queries.diverted, queries.taken
+        self._by_task = by_task(queries.main)
         self._lookups = tuple(lookup.table.name for lookup in branch.lookups)
         self._panes = stage.panes
         self._careful = not _tells_afterwards(stage, branch)
@@ -95,12 +97,12 @@ class SparkRows:
             self._operator.bring(self._place, list(frames))
             return []
         if not self._careful:
-            made = [self._judged(it, bounds) for it in self._run(self._main, rows, _ANY_TIME)]
+            made = [self._judged(it, bounds) for it in self._partials(rows, _ANY_TIME)]
             judged = [batch for batch in made if batch is not None]
             if len(judged) == len(made):
                 return judged
             self._careful = True
-        return self._run(self._main, rows, _constants(bounds, now_us))
+        return self._partials(rows, _constants(bounds, now_us))
 
     def diverted(self, rows: Sequence[Frame], bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
         return self._run(self._diverted, rows, _constants(bounds, now_us))
@@ -108,12 +110,19 @@ class SparkRows:
     def taken(self, rows: Sequence[Frame], bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
         return self._run(self._taken, rows, _constants(bounds, now_us))
 
+    def _partials(self, rows: Sequence[Frame], values: Mapping[str, int]) -> list[pa.RecordBatch]:
+        made: list[pa.RecordBatch] = []
+        for frame in self._frames(self._main, rows, values):
+            crossed = None if self._by_task is None else self._by_task.partials(frame)
+            made += _in_one(frame) if crossed is None else crossed
+        return made
+
     def _run(
         self, relation: Relation, rows: Sequence[Frame], values: Mapping[str, int]
     ) -> list[pa.RecordBatch]:
         made: list[pa.RecordBatch] = []
         for frame in self._frames(relation, rows, values):
-            made += frame.toArrow().combine_chunks().to_batches()
+            made += _in_one(frame)
         return made
 
     def _frames(
@@ -154,6 +163,11 @@ class SparkRows:
             return batch
         made = array_of(np.where(late, -_LATE, panes), None, pa.int64())
         return batch.set_column(batch.schema.get_field_index(PANE), PANE, made)
+
+
+def _in_one(frame: "DataFrame") -> list[pa.RecordBatch]:
+    made: list[pa.RecordBatch] = frame.toArrow().combine_chunks().to_batches()
+    return made
 
 
 def _in_tasks(frame: Frame) -> "DataFrame":
