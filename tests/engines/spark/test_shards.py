@@ -302,7 +302,7 @@ def test_tasks_whose_partials_nobody_puts_together(
     state: str, small: Path, tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An epoch of two files, each of them a task's."""
-    cuts = []
+    cuts: list[bool] = []
 
     def noted(self: ByTask, frame: DataFrame) -> DataFrame | None:
         made = cut(self, frame)
