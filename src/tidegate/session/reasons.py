@@ -11,7 +11,7 @@ from tidegate.engines.sides import Payload
 from tidegate.model.grid import windows_at
 from tidegate.model.policies import EmitMode, WatermarkOrigin
 from tidegate.model.time import FOREVER_US, NEVER_US, format_duration, format_instant, parse_instant
-from tidegate.model.windows import Cumulating, Hopping, Session, Sliding, Tumbling
+from tidegate.model.windows import Calendar, Cumulating, Hopping, Session, Sliding, Tumbling
 from tidegate.plan.display import window_facts
 from tidegate.session.standing import InputStanding, OpenWindow, Standing
 
@@ -132,7 +132,7 @@ def _window(standing: Standing, question: Question) -> Iterator[str]:
 
 
 def _possible(standing: Standing, at_us: int) -> list[tuple[int, int]]:
-    if isinstance(standing.window, (Tumbling, Hopping, Cumulating)):
+    if isinstance(standing.window, (Tumbling, Hopping, Cumulating, Calendar)):
         return windows_at(standing.window, at_us)
     return []
 

@@ -18,10 +18,10 @@ from tidegate.engines.operators import operator_spec
 from tidegate.engines.sides import key_names
 from tidegate.engines.stage import WindowStage
 from tidegate.kernel.operator import OperatorSpec
-from tidegate.model.grid import pane_start_us, windows_at
+from tidegate.model.grid import windows_at
 from tidegate.model.policies import EmitMode, WatermarkOrigin
 from tidegate.model.time import NEVER_US
-from tidegate.model.windows import Cumulating, Hopping, Session, Tumbling, Window
+from tidegate.model.windows import Calendar, Cumulating, Hopping, Session, Tumbling, Window
 from tidegate.plan.physical import Branch, InputKind
 
 Group = Mapping[str, str]
@@ -204,8 +204,10 @@ def _extents(stage: WindowStage, row: Mapping[str, Any]) -> list[tuple[int, int]
     match stage.stage.window:
         case Session(gap_us=gap):
             return [(row["$first_ts"], row["$last_ts"] + gap)]
-        case (Tumbling() | Hopping() | Cumulating()) as window if isinstance(spec, OperatorSpec):
-            start_us = pane_start_us(row["$pane"], spec.pane_us, spec.offset_us)
+        case (Tumbling() | Hopping() | Cumulating() | Calendar()) as window if isinstance(
+            spec, OperatorSpec
+        ):
+            start_us = spec.marks.start_us(row["$pane"])
             if spec.direct and isinstance(window, Hopping):
                 return [(start_us, start_us + window.size_us)]
             return windows_at(window, start_us)

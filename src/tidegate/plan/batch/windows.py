@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from tidegate.model.expressions import Expr
 from tidegate.model.types import Scalar
 from tidegate.model.windows import (
+    Calendar,
     Conditional,
     Counting,
     Cumulating,
@@ -61,6 +62,8 @@ def windows(node: Windowed, rows: str, keys: Sequence[Expr], steps: Steps) -> st
                 "windows",
                 f'SELECT *, {start_us} AS "$start_us", {_TS} + 1 AS "$end_us", {_TS} AS "$time_us"\nFROM {source}',
             )
+        case Calendar():
+            raise refused("a window of the calendar")
         case Counting() | Conditional():
             raise refused(f"a {node.window.kind} window: it goes by the order in which rows arrive")
 
