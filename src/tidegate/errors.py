@@ -590,6 +590,11 @@ bad_instant = _run(
     hint="give a datetime, ISO 8601 such as '2026-01-05T14:30:00Z', or milliseconds since the epoch",
 )
 bad_argument = _run(9, "{argument} cannot be {value}", hint="it is one of {known}")
+not_verifiable = _run(
+    10,
+    "{what} cannot be verified",
+    hint="DuckDB has no counterpart for it that was compared with ours",
+)
 cannot_run = _run(1, "{what} cannot be run yet", hint="{instead}")
 
 # TG-71nn · attached to a Spark job

@@ -13,7 +13,7 @@ from tests.oracle.calendar import calendar_windows
 from tidegate.kernel.pieces import numbered, panes_of
 from tidegate.kernel.spans import on_calendar
 from tidegate.model.calendar import PIECES_FROM_US, Period, Ruler
-from tidegate.model.grid import latest_window_us, open_from_us
+from tidegate.model.grid import latest_window_us, open_from_us, windows_at
 from tidegate.model.time import (
     DAY,
     HOUR,
@@ -102,6 +102,7 @@ def test_windows_over_an_instant(window: Calendar, instant_us: int) -> None:
     spans = grid.over(marks.number(instant_us))
     edges = sorted((grid.start_us(span), grid.end_us(span)) for span in spans)
     assert edges == calendar_windows(window, instant_us)
+    assert windows_at(window, instant_us) == edges
 
 
 @given(windows(), INSTANTS)

@@ -7,12 +7,11 @@ row has its own moment; and what is kept are rows, which are also what a snapsho
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from tidegate.kernel.arrivals import Arrived
-from tidegate.kernel.arrow import Integers
 from tidegate.kernel.changes import Emitted, final, together
 from tidegate.kernel.course import Course
 from tidegate.kernel.duplicates import DedupSpec, Duplicates, unique
@@ -41,11 +40,12 @@ class RowStore(Protocol):
 
     def take(self, rows: pa.RecordBatch) -> None: ...
 
-    def fire(self, watermark_us: int) -> Integers: ...
+    def fire(self, watermark_us: int) -> Any:
+        """The windows that are complete now, as `contents` takes them."""
 
-    def finish(self) -> Integers: ...
+    def finish(self) -> Any: ...
 
-    def contents(self, windows: Integers) -> Iterator[pa.RecordBatch]: ...
+    def contents(self, windows: Any) -> Iterator[pa.RecordBatch]: ...
 
     def drop(self, watermark_us: int) -> None: ...
 
@@ -146,7 +146,7 @@ class RowOperator:
         clock = self.course.watermark.clocks[place]
         clock.saw(rows=arrived.rows, latest_us=arrived.latest_us, now_us=now_us)
 
-    def _emit(self, windows: Integers, *, replayed: bool) -> Iterator[Emitted]:
+    def _emit(self, windows: Any, *, replayed: bool) -> Iterator[Emitted]:
         if not replayed:
             for contents in self._store.contents(windows):
                 yield final(self._finish(contents))

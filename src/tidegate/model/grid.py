@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tidegate.model.calendar import Ruler, whole
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
 from tidegate.model.windows import (
+    AlignedWindow,
     Calendar,
     Cumulating,
     Hopping,
@@ -162,3 +163,40 @@ def _open_from_of_calendar(window: Calendar, horizon_us: int) -> int:
 def _in_panes(window: Calendar) -> tuple[int, int]:
     """Size and slide."""
     return whole(window.size, window.pane), whole(window.step, window.pane)
+
+
+def windows_at(window: AlignedWindow, instant_us: int) -> list[tuple[int, int]]:
+    """All windows that an instant is in, the earliest first.
+
+    >>> windows_at(Hopping(size_us=15, slide_us=5), 12), windows_at(Cumulating(step_us=5, size_us=15), 7)
+    ([(0, 15), (5, 20), (10, 25)], [(0, 10), (0, 15)])
+    """
+    match window:
+        case Tumbling(size_us=size, offset_us=offset):
+            start = floor_us(instant_us, size, offset)
+            return [(start, start + size)]
+        case Hopping(size_us=size, slide_us=slide, offset_us=offset):
+            last = floor_us(instant_us, slide, offset)
+            starts = range(last, instant_us - size, -slide)
+            return [(start, start + size) for start in reversed(starts)]
+        case Cumulating(step_us=step, size_us=size, offset_us=offset):
+            start = floor_us(instant_us, size, offset)
+            ends = range(start + step, start + size + 1, step)
+            return [(start, end) for end in ends if end > instant_us]
+        case Calendar():
+            return _windows_of_calendar(window, instant_us)
+
+
+def _windows_of_calendar(window: Calendar, instant_us: int) -> list[tuple[int, int]]:
+    marks, pane = window.marks, window.marks.number(instant_us)
+    if window.kind == "hopping":
+        panes, slide = _in_panes(window)
+        last = pane - (pane - marks.origin) % slide
+        firsts = reversed(range(last, pane - panes, -slide))
+        return [(marks.start_us(first), marks.start_us(first + panes)) for first in firsts]
+    start_us, end_us = _latest_of_calendar(window, instant_us)
+    ends = [end_us]
+    while window.kind == "cumulating" and (between := marks.start_us(pane + 1)) < end_us:
+        pane += 1
+        ends.insert(-1, between)
+    return [(start_us, end) for end in ends]

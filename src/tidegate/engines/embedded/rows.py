@@ -4,6 +4,9 @@ Decided here: when a plan can be used again. The bounds of an epoch stand in the
 epoch. But where all rows of a batch are inside them, wider bounds say the same; so the usual batch runs a plan that
 accepts every time there is, and only one with late or future rows has its bounds planned in.
 
+Whole rows are chosen by their code here, not in SQL: DataFusion would write the condition down to the columns that it
+is computed from, and that of a sum of ten terms, each named several times, fills any memory.
+
 Extremes of floats are computed the simple way as long as no value is infinite or NaN, which their sum would show;
 from the first batch on in which one is, the careful way is taken.
 """
@@ -15,15 +18,16 @@ import numpy as np
 import pyarrow as pa
 
 from tidegate.engines.embedded.queries import Query, Workers, as_sql, as_sql_table, sql_schema
-from tidegate.kernel.arrow import numbers, validity
+from tidegate.kernel.arrow import Integers, conform, numbers, validity
 from tidegate.kernel.operator import Bounds
 from tidegate.model.expressions import Field
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
-from tidegate.model.relations import Expand, Group, Lookup, NamedPartial, Relation, Scan
+from tidegate.model.policies import AGGREGATED, FILTERED
+from tidegate.model.relations import Expand, Group, Keep, Lookup, NamedPartial, Relation, Scan
 from tidegate.model.schema import Column, Schema
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
 from tidegate.model.types import Scalar, is_float
-from tidegate.plan.physical import Branch, Input, Stage
+from tidegate.plan.physical import CODE, Branch, Input, Stage
 from tidegate.plan.row_sql import BATCH, row_queries
 from tidegate.sql.functions.signature import Engine
 from tidegate.sql.relations import render_relation
@@ -65,6 +69,16 @@ def _statement(relation: Relation) -> _Statement:
     return _Statement(relation, frozenset(name for name in names if f":{name}" in open_text))
 
 
+def _unsifted(relation: Relation) -> _Statement:
+    """Rows of every code; which of them are wanted is seen by the code."""
+    assert isinstance(relation, Keep), relation
+    return _statement(relation.input)
+
+
+def _codes(batch: pa.RecordBatch) -> Integers:
+    return numbers(conform(batch.column(CODE.name), Scalar.BIGINT)).values
+
+
 class EmbeddedRows:
     """The row SQL of a branch over `tables`, which stay."""
 
@@ -77,7 +91,7 @@ class EmbeddedRows:
         self._careful = _statement(queries.main)
         finite, self._checks = _of_finite(queries.main)
         self._finite = _statement(finite) if self._checks else None
-        self._diverted, self._taken = _statement(queries.diverted), _statement(queries.taken)
+        self._diverted, self._taken = _unsifted(queries.diverted), _unsifted(queries.taken)
         self._workers, self._fresh = workers, _remembers(queries.main)
         self._lookups = tuple(lookup.table.name for lookup in branch.lookups)
         self.use_tables(tables)
@@ -103,10 +117,12 @@ class EmbeddedRows:
         return self._run(self._careful, fed, bounds, now_us)
 
     def diverted(self, rows: Batches, bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
-        return self._run(self._diverted, as_sql(rows, self.schema), bounds, now_us)
+        made = self._run(self._diverted, as_sql(rows, self.schema), bounds, now_us)
+        return [batch.filter(pa.array(_codes(batch) > FILTERED)) for batch in made]
 
     def taken(self, rows: Batches, bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
-        return self._run(self._taken, as_sql(rows, self.schema), bounds, now_us)
+        made = self._run(self._taken, as_sql(rows, self.schema), bounds, now_us)
+        return [batch.filter(pa.array(_codes(batch) == AGGREGATED)) for batch in made]
 
     def _run(
         self, statement: _Statement, fed: Batches, bounds: Bounds, now_us: int
