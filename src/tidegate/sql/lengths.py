@@ -5,6 +5,7 @@ One home for what a length may look like; windows, clauses and interval arithmet
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlglot import TokenType, exp
 
@@ -16,9 +17,11 @@ from tidegate.model.time import (
     parse_duration,
     unit_length_us,
 )
-from tidegate.sql.cursor import Cursor
 from tidegate.sql.places import own_span, span_of
 from tidegate.sql.source import SourceText, Span
+
+if TYPE_CHECKING:
+    from tidegate.sql.cursor import Cursor
 
 _UNITS = ("microsecond", "millisecond", "second", "minute", "hour", "day", "week")
 UNITS_HINT = f"units are {', '.join(_UNITS).upper()}"
@@ -115,7 +118,7 @@ def interval_us(node: exp.Expression, source: SourceText) -> int:
     )
 
 
-def read_length(cursor: Cursor) -> Length:
+def read_length(cursor: "Cursor") -> Length:
     """`INTERVAL '5' SECOND`, `'5s'`, or `5 SECONDS`, in a clause."""
     start = cursor.here()
     explicit = cursor.accept("INTERVAL")
@@ -141,7 +144,7 @@ def _is_unit(word: str) -> bool:
     return word.isalpha() and word not in _CLAUSE_WORDS
 
 
-def _read_unit(cursor: Cursor) -> str:
+def _read_unit(cursor: "Cursor") -> str:
     word = cursor.word()
     if not _is_unit(word):
         return ""
