@@ -27,10 +27,11 @@ from tidegate.plan.script import NamedQuery, Program
 from tidegate.plan.settings import Settings
 from tidegate.plan.user_aggregates import Installed
 from tidegate.session.accounts import Account, account_of
-from tidegate.session.analysis import insert_constants, measured
+from tidegate.session.analysis import insert_constants, measured, stood
 from tidegate.session.answers import Result
 from tidegate.session.choice import Running, run_build
 from tidegate.session.opening import BY_HAND, Opened, Way, start
+from tidegate.session.reasons import Question, reasons
 from tidegate.session.script import execute
 from tidegate.session.stamped import Stamped
 from tidegate.sql.source import SourceText
@@ -65,7 +66,11 @@ class Pipeline:
         def measure(query: NamedQuery, program: Program) -> Account:
             return measured(query, program, way.build_bounded or way.build)
 
-        heard = execute(self._source, before, measure=measure)
+        def why(query: NamedQuery, program: Program) -> str:
+            standing, late = stood(query, program, way.build_bounded or way.build)
+            return "\n".join(reasons(standing, Question(late=late)))
+
+        heard = execute(self._source, before, measure=measure, reasons=why)
         program = heard.program
         self._answer(heard.answers, alone=not any(query.anonymous for query in program.queries))
         if not program.queries and not any(map(_takes_rows, program.catalog.all_of("sink"))):

@@ -29,7 +29,8 @@ ROWS, MAX_TS = "$rows", "$max_ts"
 
 
 class GroupTable:
-    """All groups of one operator, shard or pane. `timed`: whether `$max_ts` is part of the batches.
+    """All groups of one operator, shard or pane. `timed`: whether `$max_ts` is part of the batches; `repeats`: whether
+    a group may be there more than once in one of them.
 
     >>> table = GroupTable([Field("$k0", Scalar.VARCHAR)], [], timed=False)
     >>> batch = pa.record_batch({"$k0": ["b", None], "$rows": [1, 2]})
@@ -46,8 +47,11 @@ class GroupTable:
         *,
         timed: bool = True,
         reserve: int = 0,
+        repeats: bool = False,
     ) -> None:
         self.keys, self.specs, self.timed = tuple(keys), tuple(specs), timed
+        floats = any(is_float(key.type) for key in keys)
+        self._may_repeat = bool(specs or timed) and (repeats or floats)
         self._index = GroupIndex(keys, reserve=reserve)
         self._key_cells = tuple(_key_cells(key) for key in keys)
         kept = state_columns(specs)
@@ -135,7 +139,7 @@ class GroupTable:
             cells.put(slice(start, len(self)), arrived, present(arrived))
 
     def _merge_distinct(self, slots: Integers, arrays: Sequence[pa.Array]) -> None:
-        """Slots repeat only where keys are equal that the engine told apart: then in several rounds."""
+        """Slots repeat where keys are equal that the engine told apart, or with `repeats`: then in several rounds."""
         rows = _first_of_each(slots) if self._may_repeat else slots
         if len(rows) == len(slots):
             self._merge_rows(slots, arrays)
@@ -143,10 +147,6 @@ class GroupTable:
         rest = np.setdiff1d(np.arange(len(slots)), rows)
         self._merge_rows(slots[rows], _rows_of(arrays, rows))
         self._merge_distinct(slots[rest], _rows_of(arrays, rest))
-
-    @property
-    def _may_repeat(self) -> bool:
-        return bool(self.specs or self.timed) and any(is_float(key.type) for key in self.keys)
 
     def _merge_rows(self, where: Where, arrays: Sequence[pa.Array]) -> None:
         arrivals = Arrivals(arrays)

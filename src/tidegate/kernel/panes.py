@@ -126,7 +126,8 @@ class PaneStore:
             self._unions.pop((level, pane >> level), None)
 
     def _new(self) -> GroupTable:
-        return GroupTable(self.keys, self._specs, timed=self._timed)
+        repeats = self.quotas is not None  # what quotas judge as a whole came from several lanes
+        return GroupTable(self.keys, self._specs, timed=self._timed, repeats=repeats)
 
     def room_for(self, batch: pa.RecordBatch, *, closed_us: int) -> tuple[pa.RecordBatch, Refused]:
         """The rows that quotas let in, and those that they do not."""

@@ -118,6 +118,10 @@ def rows_of_table(table: TableDef, known: pa.Table | None) -> pa.Table:
         return known
     if table.connector != BY_HAND:
         return read_table(table)
+    return empty_table(table)
+
+
+def empty_table(table: TableDef) -> pa.Table:
     columns = [(column.name, arrow_type(column.type)) for column in table.physical]
     return pa.schema(columns).empty_table()
 
