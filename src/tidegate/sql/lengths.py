@@ -167,7 +167,7 @@ def read_length(cursor: "Cursor") -> Length:
     return Length(value_us=period.us, span=span)
 
 
-def read_any_length(cursor: Cursor) -> tuple[Period, Span]:
+def read_any_length(cursor: "Cursor") -> tuple[Period, Span]:
     """As `read_length`, where months may stand, too."""
     start = cursor.here()
     explicit = cursor.accept("INTERVAL")
