@@ -16,11 +16,15 @@ from tidegate.errors import TidegateError
 
 _COMMANDS = {
     "demo": "Watch a pipeline at work on made-up data.",
+    "init": "Write a small project to begin with.",
     "run": "Run a pipeline: sources, streams, sinks.",
     "check": "Parse, bind and plan SQL files; report everything that is wrong.",
     "explain": "Show how a query is understood and run.",
     "functions": "List the functions that queries can call.",
     "test": "Play scenarios: scripted streams with their expected output.",
+    "why": "Say what a stream waits for, and why a window has not fired.",
+    "advise": "Show what waiting for late rows would lose, and cost.",
+    "verify": "Hold streams against one batch query over the same rows.",
     "warmup": "Let Spark start sooner: keep its classes ready.",
     "state": "Look into checkpoints: show, verify, compare.",
 }

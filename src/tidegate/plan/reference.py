@@ -16,9 +16,10 @@ _SYMBOLS = "operators"
 _SPELLED = {"is_distinct": "IS DISTINCT FROM", "is_not_distinct": "IS NOT DISTINCT FROM"}
 _ONE_TYPE = "T"  # any type whose values can be compared, the same one wherever it stands in a form
 _WINDOW_DOCS = {
-    "tumble": "Windows of one size, one after the other.",
+    "tumble": "Windows of one size, one after the other. The size may be of months; a time zone may follow, "
+    "in TUMBLE, HOP and CUMULATE: `TUMBLE(ts, INTERVAL '1' DAY, 'Europe/Berlin')`.",
     "hop": "Windows of one size that start every slide, and overlap.",
-    "cumulate": "Windows that grow by a step up to a size, then start over.",
+    "cumulate": "Windows that grow by a step up to a size, then start over; a month may grow by days or hours.",
     "session": "Windows that end when no row came for a gap.",
     "tumblingwindow": "TUMBLE in eKuiper's words, on the stream's own time; units are 'dd', 'hh', 'mi', 'ss' and 'ms'.",
     "hoppingwindow": "HOP in eKuiper's words: the size comes first.",

@@ -17,11 +17,10 @@ from tidegate.kernel.arrow import Integers, array_of, conform, numbers
 from tidegate.kernel.groups import MAX_TS
 from tidegate.kernel.panes import PANE
 from tidegate.kernel.steps import Bounds
-from tidegate.model.grid import pane_number
 from tidegate.model.policies import DISPOSITION, FILTERED, Reason
 from tidegate.model.time import MIN_EVENT_TIME_US
 from tidegate.model.types import Scalar
-from tidegate.plan.physical import Panes
+from tidegate.plan.physical import Panes, Pieces
 
 _LATE = DISPOSITION[Reason.ALLOWED_LATENESS_EXCEEDED]
 _BEFORE_LATE = (
@@ -43,7 +42,7 @@ class Judge:
     """By the bounds of an epoch; a stage without panes has none to be late for."""
 
     bounds: Bounds
-    panes: Panes | None
+    panes: Panes | Pieces | None
 
     def all(self, batches: Iterable[pa.RecordBatch]) -> list[pa.RecordBatch] | None:
         """The partials as the bounds would have made them; None if they do not tell."""
@@ -65,7 +64,7 @@ class Judge:
         panes = _integers(batch, PANE)
         if not np.isin(-panes[panes < 0], _BEFORE_LATE).all():
             return None
-        first = pane_number(self.bounds.open_from_us, self.panes.width_us, self.panes.offset_us)
+        first = self.panes.number(self.bounds.open_from_us)
         late = (panes >= 0) & (panes < first)
         if not late.any():
             return batch
