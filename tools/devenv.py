@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 VENV_PYTHON = os.path.join(VENV, "bin", "python")
 STAMP = os.path.join(VENV, "tidegate-setup.json")
-EXTRAS = "local,spark,dev"
+EXTRAS = "local,spark,kafka,dev"
 OLDEST = (3, 11)
 REFUSED = 2  # the exit code of a configuration error: no Java fits
 
