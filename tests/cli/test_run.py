@@ -603,4 +603,4 @@ def test_a_run_with_a_page_says_where_it_is_and_ends(tidegate: Tidegate) -> None
 def test_an_address_that_is_none_is_refused(tidegate: Tidegate) -> None:
     ran = run(tidegate, SOURCE + SUMS + "SELECT k FROM sums", "--ui", "nowhere")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("TG-4016")
+    assert ran.err.startswith("TG-4301")

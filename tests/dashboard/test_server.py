@@ -125,14 +125,14 @@ def test_closing_ends_those_who_look(board: Board) -> None:
 def test_what_is_no_address(text: str) -> None:
     with pytest.raises(TidegateError, match="is no address") as caught:
         address(text)
-    assert caught.value.code == "TG-4016"
+    assert caught.value.code == "TG-4301"
 
 
 def test_a_port_that_is_taken(page: Page) -> None:
     port = int(re.search(r":(\d+)/", page.url)[1])  # type: ignore[index]
     with pytest.raises(TidegateError, match="cannot be served") as caught:
         Page(Board(name="", engine="", sql=""), "127.0.0.1", port)
-    assert caught.value.code == "TG-6011"
+    assert caught.value.code == "TG-6301"
 
 
 def test_which_hosts_are_this_one() -> None:

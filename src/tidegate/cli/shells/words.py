@@ -5,7 +5,8 @@ The one list behind completion and colours.
 
 from collections.abc import Iterator
 
-from tidegate.model.options import CONNECTORS, OPTIONS
+from tidegate.model.connectors import CONNECTORS
+from tidegate.model.options import OPTIONS
 from tidegate.plan.catalog import Definition, SinkDef, StreamDef
 from tidegate.plan.reference import entries
 from tidegate.plan.script import Program
