@@ -8,6 +8,8 @@ In: what an operator gets, its rows as frames of partials. Out: what an operator
 * An epoch has two turns, as its watermark is only known when all partials are there. In the first, each shard takes in
   its partials, by the watermark that held before; it is one job, and tells how far the rows have come. The second is
   the watermark's: it is a job only if a window ends by it. Otherwise shards hear of it when they have their next turn.
+* How a shard came to be what it is goes with every job, for its task may be at a worker that has to read it all. So
+  there is a snapshot after `_MOST_TURNS` turns at the latest, however little they brought.
 * What a task writes has a name of its own until the driver adopts it. So a task that runs twice leaves a file that
   nobody reads.
 """
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
 
 _NUMBER = "$number"
 _MOST_TASKS = 1 << 16
+_MOST_TURNS = 512
 Task: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
@@ -389,6 +392,10 @@ class PlacedOperator:
     def written(self, epoch: int) -> list[Entry]:
         """Files of the last rows, which from now on are those of the epoch."""
         return [] if self._away is None else self._away.adopt(epoch)
+
+    @property
+    def wants_snapshot(self) -> bool:
+        return self._away is not None and len(self._away.history.past) >= _MOST_TURNS
 
     def write_snapshot(self, epoch: int) -> list[Entry]:
         """All that shards hold, as files of the epoch."""
