@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from tidegate.engines.embedded.rows import latest_of
 from tidegate.engines.spark.frames import Frame, lookup_frame, name_frame, prepare
 from tidegate.engines.spark.shards import PlacedOperator
 from tidegate.kernel.arrivals import STAMPED_ROWS
@@ -73,6 +74,7 @@ class SparkRows:
         self._operator, self._place = operator, stage.branches.index(branch)
         queries = row_queries(stage, branch)
         self._main, self._diverted, self._taken = queries.main, queries.diverted, queries.taken
+        self._partitions = queries.partitions
         self._lookups = tuple(lookup.table.name for lookup in branch.lookups)
         self._panes = stage.panes
         self._careful = not _tells_afterwards(stage, branch)
@@ -107,6 +109,13 @@ class SparkRows:
 
     def taken(self, rows: Sequence[Frame], bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
         return self._run(self._taken, rows, _constants(bounds, now_us))
+
+    def partitions(
+        self, rows: Sequence[Frame], bounds: Bounds, now_us: int
+    ) -> Mapping[int, int | None]:
+        if self._partitions is None:
+            return {}
+        return latest_of(self._run(self._partitions, rows, _constants(bounds, now_us)))
 
     def _run(
         self, relation: Relation, rows: Sequence[Frame], values: Mapping[str, int]
