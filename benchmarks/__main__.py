@@ -10,6 +10,7 @@ from benchmarks import (
     memory,
     planning,
     sessions,
+    sliding,
     small_batches,
     spark_epochs,
     spark_start,
@@ -24,6 +25,7 @@ from benchmarks.case import FULL, QUICK, Case, Result
 _MODULES = (
     throughput,
     sessions,
+    sliding,
     closing,
     small_batches,
     updates,

@@ -16,7 +16,7 @@ from benchmarks.one_query import datafusion_group_by
 from benchmarks.running import engine
 from tidegate.engines.stage import Made
 
-_KEYS = 10_000
+_ROWS, _KEYS = 100_000, 10_000
 _SIZE_US = 10_000_000
 _WINDOWS = 20
 _SQL = f"SELECT key, window_end, {FIVE} FROM events GROUP BY key, TUMBLE(ts, INTERVAL '10' SECOND)"
@@ -66,7 +66,7 @@ def _groups(batches: list[pa.RecordBatch]) -> int:
 
 
 def _closing(scale: Scale) -> Measured:
-    batches = _one_window(scale.of(100_000), scale.of(_KEYS))
+    batches = _one_window(_ROWS, _KEYS)
     close = partial(_close, batches, groups=_groups(batches))
     rounds = [close() for _ in range(scale.repeats)]
     ours, idle = (median(values) for values in zip(*rounds, strict=True))
@@ -74,7 +74,7 @@ def _closing(scale: Scale) -> Measured:
 
 
 def _incremental(scale: Scale) -> Measured:
-    batches = _one_window(scale.of(100_000), scale.of(_KEYS))
+    batches = _one_window(_ROWS, _KEYS)
     again = seconds(datafusion_group_by(batches, width_us=_SIZE_US))
     groups = _groups(batches)
     found = in_turn(

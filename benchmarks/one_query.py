@@ -56,6 +56,11 @@ def duckdb_sessions(batches: Rows, *, gap_us: int) -> Callable[[], int]:
     return _duckdb(batches, _SESSIONS.format(gap_us=gap_us, five=_FIVE))
 
 
+def duckdb_over(batches: Rows, sql: str) -> Callable[[], int]:
+    """Aggregates over frames."""
+    return _duckdb(batches, sql)
+
+
 def _duckdb(batches: Rows, sql: str) -> Callable[[], int]:
     connection = duckdb.connect(config={"threads": _CORES})
     connection.register("events", pa.Table.from_batches(batches))

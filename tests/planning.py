@@ -11,10 +11,11 @@ from typing import TypeVar
 import pytest
 
 from tidegate.errors import TidegateError
+from tidegate.model.calendar import Period
 from tidegate.model.expressions import Call, Case, Cast, Expr, Field, Literal, Parameter
 from tidegate.model.time import format_duration, format_instant
 from tidegate.model.types import Scalar
-from tidegate.model.windows import Conditional, Inherited, Window
+from tidegate.model.windows import Calendar, Conditional, Inherited, Window
 from tidegate.plan.catalog import Catalog, StreamDef
 from tidegate.plan.logical import (
     Emission,
@@ -181,9 +182,15 @@ def windows_of(plan: Logical, catalog: Catalog) -> list[dict[str, object]]:
 
 def window_facts(window: Window) -> dict[str, object]:
     """A window as the corpus writes it; what has its default is left out."""
+    facts: dict[str, object]
     if isinstance(window, Inherited):
         return {"kind": "same"}
-    facts: dict[str, object] = {"kind": window.kind}
+    if isinstance(window, Calendar):
+        facts = {"kind": window.kind, "size": str(window.size), "time_zone": window.zone.name}
+        own = {"hopping": "slide", "cumulating": "step"}.get(window.kind)
+        facts |= {own: str(window.step)} if own else {}
+        return facts | ({"offset": str(window.offset)} if window.offset != Period() else {})
+    facts = {"kind": window.kind}
     for part in fields(window):
         value = getattr(window, part.name)
         if isinstance(window, Conditional):

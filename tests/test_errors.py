@@ -37,6 +37,7 @@ WITHOUT_STANDING_HINT = {
     "TG-2011": "the nearest name is suggested",
     "TG-2012": "says the bounds",
     "TG-2013": "the nearest name is suggested",
+    "TG-3034": "the nearest name is suggested",
     "TG-2014": "names the use and the type",
     "TG-2015": "names what is there twice",
     "TG-2019": "says whose such names are",

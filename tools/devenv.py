@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ VENV_PYTHON = os.path.join(VENV, "bin", "python")
 STAMP = os.path.join(VENV, "tidegate-setup.json")
 EXTRAS = "local,spark,kafka,dev"
 OLDEST = (3, 11)
+MANY_MB = 5
 REFUSED = 2  # the exit code of a configuration error: no Java fits
 
 
@@ -143,7 +145,36 @@ def texts_with_paths() -> Iterator[str]:
 
 
 def pip(*arguments: str) -> None:
-    run(VENV_PYTHON, "-m", "pip", "install", "--quiet", *arguments)
+    """Says what takes long: what is large and fetched, what is built, and when all is there and unpacked."""
+    command = (VENV_PYTHON, "-m", "pip", "install", "--progress-bar", "off", *arguments)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if news := worth_saying(line.strip()):
+                say(news)
+    if process.returncode != 0:
+        sys.exit(f"set-up failed: {' '.join(command)} (exit code {process.returncode})")
+
+
+def worth_saying(line: str) -> str:
+    """What one line of pip's means for somebody who waits; "" for nearly all of them.
+
+    >>> worth_saying("Downloading pyspark-4.3.0.tar.gz (434.5 MB)")
+    'downloading pyspark-4.3.0.tar.gz (434.5 MB)'
+    >>> worth_saying("  Downloading six-1.17.0-py2.py3-none-any.whl (11 kB)")
+    ''
+    >>> worth_saying("Installing collected packages: six, click")
+    'unpacking 2 packages'
+    """
+    first, _, rest = line.strip().partition(" ")
+    megabytes = re.search(r"\(([\d.]+) MB\)$", line)
+    if first == "Downloading" and megabytes and float(megabytes[1]) >= MANY_MB:
+        return f"downloading {rest.rpartition('/')[2]}"
+    if line.startswith("Building wheel for ") and "pyspark" in line and "finished" not in line:
+        return "preparing pyspark"
+    if line.startswith("Installing collected packages: ") and "," in line:
+        return f"unpacking {line.count(',') + 1} packages"
+    return ""
 
 
 def run(*command: str) -> None:

@@ -300,7 +300,7 @@ step_not_divisor = _plan(
 length_too_large = _plan(10, "{argument} of {window} is too large: the limit is {limit}")
 calendar_length = _plan(
     11,
-    "windows of calendar length ({unit}) are not supported yet",
+    "a length in units of the calendar ({unit}) is not fixed, and only TUMBLE, HOP and CUMULATE take one",
     sqlstate="0A000",
     hint="give a fixed length, such as INTERVAL '30' DAY",
 )
@@ -375,6 +375,10 @@ quota_not_for_window = _plan(
     "{option} cannot be kept by a {window} window: it holds rows, each of them for windows to come",
     sqlstate="0A000",
     hint="leave it out here, and set it for the streams that keep groups: in their WITH or [transforms.<stream>]",
+)
+unknown_time_zone = _plan(34, "there is no time zone {name}", sqlstate="22023")
+calendar_length_refused = _plan(
+    35, "{argument} of {window} cannot be {value}: {problem}", hint="{instead}"
 )
 
 # TG-4nnn · configuration
@@ -628,6 +632,11 @@ bad_instant = _run(
     hint="give a datetime, ISO 8601 such as '2026-01-05T14:30:00Z', or milliseconds since the epoch",
 )
 bad_argument = _run(9, "{argument} cannot be {value}", hint="it is one of {known}")
+not_verifiable = _run(
+    10,
+    "{what} cannot be verified",
+    hint="DuckDB has no counterpart for it that was compared with ours",
+)
 cannot_run = _run(1, "{what} cannot be run yet", hint="{instead}")
 
 # TG-71nn · attached to a Spark job

@@ -175,3 +175,26 @@ def test_a_wrong_command_line_exits_with_2(
     ran = tidegate("check", "-e", SOURCE, *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("route", "settings"),
+    [
+        (" LATE DATA TO nowhere", ""),
+        (" WITH (late.sink = 'nowhere')", ""),
+        ("", "[defaults]\nlate.sink = 'sink:nowhere'"),
+        ("", "[transforms.out.side_output]\nlate.sink = 'nowhere'"),
+    ],
+)
+def test_a_route_to_nowhere_is_pointed_out(tidegate: Tidegate, route: str, settings: str) -> None:
+    write("tidegate.toml", settings)
+    stream = (
+        "CREATE STREAM out AS SELECT COUNT(*) AS n FROM s GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)"
+    )
+    ran = tidegate("check", "-e", f"{SOURCE}{stream}{route};")
+    assert (ran.code, ran.out) == (0, "<command line>: 1 source, 1 stream\n")
+    assert ran.err.startswith("warning: late r")
+    assert "there is no sink nowhere" in ran.err
+    sink = "CREATE SINK nowhere WITH (connector = 'file', path = 'never', format = 'json');"
+    assert tidegate("check", "-e", f"{SOURCE}{sink}{stream}{route};").err == ""
+    assert not Path("never").exists()

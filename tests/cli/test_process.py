@@ -18,12 +18,15 @@ from tidegate.cli.main import root
 
 pytestmark = pytest.mark.thorough
 
-COMMANDS = ("demo", "run", "check", "explain", "functions", "test", "warmup", "state")
+COMMANDS = tuple(
+    "demo init shell run check explain functions test why advise verify warmup state".split()
+)
 TIDEGATE = [sys.executable, "-m", "tidegate"]
 ESCAPE = "\x1b["
 PIPELINE = """\
 CREATE SOURCE s (k VARCHAR, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (connector = 'generator', rows = 100);
-SELECT k, COUNT(*) AS n FROM s GROUP BY k, TUMBLE(ts, INTERVAL '1' MINUTE);
+CREATE STREAM minutes AS SELECT k, COUNT(*) AS n FROM s GROUP BY k, TUMBLE(ts, INTERVAL '1' MINUTE);
+SELECT k, n FROM minutes;
 """
 
 
@@ -104,7 +107,7 @@ def test_a_terminal_sees_a_table_and_how_far_the_run_is() -> None:
     assert re.search(r"\r\x1b\[Kepoch \d+ · [\d,]+ rows · [\d,]+ rows/s · watermark ", seen)
     last = re.split(r"\r\x1b\[K", seen)[-1]
     assert "source s: 1,500 rows read" in last
-    assert "stream select_1: 1,500 rows = 1,500 aggregated + 0 filtered + 0 diverted" in last
+    assert "stream minutes: 1,500 rows = 1,500 aggregated + 0 filtered + 0 diverted" in last
 
 
 # Colours
@@ -227,14 +230,17 @@ def test_the_examples_of_help_work(
         Path(name).write_text(sql)
     Path("pipeline.sql").write_text(PIPELINE)
     checkpoint("checkpoint", sql=sql)
-    program, *arguments = shlex.split(example)
+    piped = PIPELINE.encode() if example.startswith("tidegate shell") else b""
+    program, *arguments = shlex.split(example.partition(" <")[0])
+    if arguments[0] == "why":
+        tidegate("run", "pipeline.sql", "--checkpoint", "state")
     assert program == "tidegate"
     expanded = [
         str(path)
         for word in arguments
         for path in (sorted(Path().glob(word)) if "*" in word else [word])
     ]
-    ran = tidegate(*expanded)
+    ran = tidegate(*expanded, stdin=piped)
     says_what_it_did = arguments[0] == "run"
     assert (ran.code, bool(ran.err)) == (0, says_what_it_did)
     assert ran.out

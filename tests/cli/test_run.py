@@ -5,6 +5,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -132,6 +133,13 @@ def test_statements_that_look_are_answered(tidegate: Tidegate) -> None:
     assert ran.out.startswith("name | connector\n-----+----------\nev   | file\n")
     assert "ts          | TIMESTAMP   | YES  | watermark\n" in ran.out
     assert "Plan explained plan_id=" in ran.out
+
+
+def test_showing_nothing_says_so(tidegate: Tidegate) -> None:
+    assert tidegate("run", "-e", "SHOW SINKS", "-o", "table").out == (
+        "name | stream | connector\n(no rows)\n"
+    )
+    assert tidegate("run", "-e", "SHOW SINKS", "-o", "json").out == "[]\n"
 
 
 def test_what_is_asked_beside_a_select_does_not_spoil_its_form(tidegate: Tidegate) -> None:
@@ -423,11 +431,19 @@ def test_a_signal_stops_between_epochs_and_says_how_to_go_on(number: signal.Sign
     assert (process.returncode, out) == (0, "")
     assert "stopping at the end of this epoch; once more to abort\nstopped after " in err
     assert "resume with: tidegate run q.sql --follow --checkpoint state\n" in err
+    assert "of earlier runs" not in err
     assert [(row["k"], row["s"]) for row in written("out")] == [("a", 10)]
     resumed = subprocess.run(
-        [*TIDEGATE, "run", "q.sql", "--bounded", "--checkpoint", "state"], timeout=60, check=True
+        [*TIDEGATE, "run", "q.sql", "--bounded", "--checkpoint", "state"],
+        timeout=60,
+        check=True,
+        capture_output=True,
+        text=True,
     )
-    assert resumed.returncode == 0
+    _, first, second, *rows = resumed.stderr.splitlines()
+    assert re.fullmatch(r"done after [\d.]+ s, \d epochs?", first)
+    assert re.fullmatch(r"  with \d epochs? of earlier runs, \d in all, there were:", second)
+    assert rows[0] == "  source ev: 5 rows read, 1 malformed record diverted"
     assert sorted((str(row["k"]), row["s"]) for row in written("out")) == [("a", 10), ("b", 4)]
 
 

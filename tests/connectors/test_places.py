@@ -95,6 +95,21 @@ def refused(path: object, **options: object) -> str:
     return f"{caught.value.code}: {caught.value.message}"
 
 
+def test_a_path_that_is_missing_is_told_what_is_there_instead(tmp_path: Path) -> None:
+    def hint(path: object) -> str:
+        with pytest.raises(TidegateError) as caught:
+            open_source(source_def(COLUMNS, connector="file", path=path))
+        return caught.value.hint
+
+    assert hint(tmp_path / "trdes") == f"{tmp_path} is empty"
+    (tmp_path / "trades").mkdir()
+    (tmp_path / "trades" / "1.json").touch()
+    assert hint(tmp_path / "trdes") == "did you mean trades?"
+    assert hint(f"{tmp_path}/trdes/2026/1.json") == "did you mean trades?"
+    assert hint(tmp_path / "zzz") == f"{tmp_path} has trades"
+    assert hint(tmp_path / "trades" / "one.csv") == f"{tmp_path / 'trades'} has 1.json"
+
+
 def test_paths_that_mean_nothing(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
     assert (

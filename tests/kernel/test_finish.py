@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -32,10 +33,11 @@ from tests.kernel.rows import (
     rows,
 )
 from tidegate.kernel.finish import FINISHERS, finish
+from tidegate.kernel.folding import fold
 from tidegate.kernel.groups import GroupTable
 from tidegate.kernel.sums import Finished
 from tidegate.model.expressions import Expr, Field, Literal, SortKey
-from tidegate.model.partials import FinishSpec
+from tidegate.model.partials import FinishSpec, PartialSpec
 from tidegate.model.policies import AGGREGATED, DISPOSITION, Reason
 from tidegate.model.types import Array, DataType, Decimal, Scalar
 from tidegate.plan.aggregates import AGGREGATES
@@ -55,12 +57,14 @@ def share(value: float) -> Literal:
     return Literal(value, Scalar.DOUBLE)
 
 
-def aggregated(aggregate: AggregateCall, drawn: Sequence[Row]) -> dict[Any, Any]:
-    """By key, through a table that gets the rows in two batches."""
+def aggregated(
+    aggregate: AggregateCall, drawn: Sequence[Row], *, folded: bool = False
+) -> dict[Any, Any]:
+    """By key, through a table that gets the rows in two batches; `folded`: each batch's rows one by one, combined."""
     specs, (spec,) = lowered([aggregate])
     table = GroupTable([Field("$k0", Scalar.BIGINT)], specs)
     for part in (drawn[::2], drawn[1::2]):
-        table.merge(partial_batch(specs, part))
+        table.merge(combined(specs, part) if folded else partial_batch(specs, part))
     partials = table.partials()
     done = finish(spec, partials)
     done.values.validate(full=True)
@@ -69,6 +73,17 @@ def aggregated(aggregate: AggregateCall, drawn: Sequence[Row]) -> dict[Any, Any]
         assert all(value is None for value, code in zip(values, done.codes, strict=True) if code)
         values = [OUTCOMES.get(*pair) for pair in zip(done.codes.tolist(), values, strict=True)]
     return dict(zip(partials.column("$k0").to_pylist(), values, strict=True))
+
+
+def combined(specs: Sequence[PartialSpec], drawn: Sequence[Row]) -> pa.RecordBatch:
+    """The partials of single rows, combined as runs of a session are."""
+    keys = list(dict.fromkeys(row["$k0"] for row in drawn))
+    singles = [partial_batch(specs, part) for part in ([row] for row in drawn) if part]
+    rest = pa.concat_batches(singles or [partial_batch(specs, [])]).drop_columns(["$k0"])
+    owners = np.array([keys.index(row["$k0"]) for row in drawn], np.int64)
+    made, owners = fold(rest, owners, specs, timed=True)
+    named = pa.array([keys[owner] for owner in owners.tolist()], pa.int64())
+    return made.append_column("$k0", named)
 
 
 # The oracle: what the aggregate is of tuples of arguments in which nothing is NULL
@@ -259,11 +274,13 @@ def name_of(aggregate: object) -> str:
 
 @pytest.mark.parametrize("aggregate", CALLS, ids=name_of)
 @settings(max_examples=7)
-@given(data=st.data())
-def test_values_are_those_of_sql(aggregate: AggregateCall, data: st.DataObject) -> None:
+@given(data=st.data(), folded=st.booleans())
+def test_values_are_those_of_sql(
+    aggregate: AggregateCall, data: st.DataObject, folded: bool
+) -> None:
     fields = [field for field in (*X.values(), Y, Z) if repr(field) in repr(aggregate.args)]
     drawn = data.draw(rows(fields))
-    got = aggregated(aggregate, drawn)
+    got = aggregated(aggregate, drawn, folded=folded)
     for key, members in by_key(drawn).items():
         wanted = expected(aggregate, members)
         assert matches(got[key], wanted), (key, got[key], wanted)

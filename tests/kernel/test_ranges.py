@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tidegate.kernel.chains import chain
 from tidegate.kernel.dense import Fold, fold_of
 from tidegate.kernel.groups import ROWS
-from tidegate.kernel.ranges import folded, sums
-from tidegate.kernel.sharing import combined
+from tidegate.kernel.ranges import Ranges
+from tidegate.kernel.sharing import Shared
 from tidegate.model.expressions import Field
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
 from tidegate.model.types import Scalar
@@ -37,19 +37,36 @@ def test_folds_are_those_of_each_range(name: str, count: int, longest: int, seed
     values[draw.random(count) < 0.01] = np.nan if name != "sum" else 0.0
     first, end = ranges(draw, count, longest)
     expected = [fold.ufunc.reduce(values[a:b]) for a, b in zip(first, end, strict=True)]
-    np.testing.assert_allclose(folded(fold, values, first, end), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(Ranges(fold, values)(first, end), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_what_lies_outside_of_a_range_does_not_count() -> None:
     values = np.r_[np.inf, 1e300, np.full(5_000, 0.1), np.nan]
     first, end = np.array([2, 2, 3]), np.array([5_000, 5_002, 5_002])
-    found = folded(FOLDS["sum"], values, first, end)
+    found = Ranges(FOLDS["sum"], values)(first, end)
     np.testing.assert_allclose(found, [499.8, 500.0, 499.9], rtol=1e-12)
 
 
 def test_prefixes_may_leave_64_bits() -> None:
     values = np.full(8, 2**62)
-    assert sums(values, np.array([0, 6]), np.array([1, 7])).tolist() == [2**62, 2**62]
+    found = Ranges(Fold(np.add, 0), values)(np.array([0, 6]), np.array([1, 7]))
+    assert found.tolist() == [2**62, 2**62]
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@given(seed=st.integers(0, 2**32))
+def test_few_ranges_of_a_long_array(name: str, seed: int) -> None:
+    """What lies between them is not looked at; some are empty, the last at the very end."""
+    draw = np.random.default_rng(seed)
+    values = draw.normal(size=5_000)
+    first = np.r_[np.sort(draw.integers(0, 4_900, 9)), 5_000]
+    end = np.minimum(first + draw.integers(0, 40, len(first)), 5_000)
+    fold = FOLDS[name]
+    wanted = [
+        fold.ufunc.reduce(values[a:b], initial=None if b > a else fold.identity)
+        for a, b in zip(first, end, strict=True)
+    ]
+    np.testing.assert_allclose(Ranges(fold, values)(first, end), wanted, rtol=1e-9, atol=1e-9)
 
 
 @given(seed=st.integers(0, 2**32), count=st.integers(1, 90))
@@ -74,7 +91,11 @@ def test_pieces_combine_like_rows(seed: int, count: int) -> None:
         }
     )
     first, end = ranges(draw, count, count)
-    made = combined(rows, specs, first, end)
+    cut = count // 2  # some rows come in another part, with or without any of a range's
+    shared = Shared(specs)
+    shared.add(rows.slice(0, cut), np.minimum(first, cut), np.minimum(end, cut))
+    shared.add(rows.slice(cut), np.maximum(first - cut, 0), np.maximum(end - cut, 0))
+    made = shared.partials()
     for place, (a, b) in enumerate(zip(first, end, strict=True)):
         own = numbers[a:b]
         assert made.column("$p0")[place].as_py() == b - a

@@ -111,6 +111,7 @@ DEFAULTS = {
     "pre_epoch": "allow",
     "time": "event",
     "session_gap": "exclusive",
+    "time_zone": "UTC",
     "max_groups": "",
     "max_open_windows": "",
     "max_state_bytes": "",
@@ -122,7 +123,7 @@ DEFAULTS = {
     "late.rate_limit": "",
 }
 FOR_STREAMS_ONLY = {
-    "allowed_lateness", "session_gap", "max_groups", "max_open_windows", "max_state_bytes", "fuse_sliding",
+    "allowed_lateness", "session_gap", "time_zone", "max_groups", "max_open_windows", "max_state_bytes", "fuse_sliding",
 }  # fmt: skip
 
 

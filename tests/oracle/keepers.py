@@ -8,11 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from tests.oracle.calendar import calendar_windows
 from tests.oracle.evaluate import evaluate
 from tests.oracle.members import NO_WINDOW, Member, Window, half_open
 from tests.oracle.values import Value
 from tidegate.model.policies import Reason
-from tidegate.model.windows import Cumulating, Hopping, Session, Tumbling
+from tidegate.model.windows import Calendar, Cumulating, Hopping, Session, Tumbling
 from tidegate.plan.logical import Windowed, WindowJoin
 
 
@@ -133,6 +134,8 @@ class Aligned(Keeper):
                 start = (t - offset) // size * size + offset
                 ends = range(start + step, start + size + 1, step)
                 return [half_open(start, end) for end in ends if end > t]
+            case Calendar() as window:
+                return [half_open(*edges) for edges in calendar_windows(window, t)]
             case _:
                 return [self._brought(member)]
 

@@ -124,7 +124,7 @@ class Stage:
         probe = Member(arrival, 0)
         match self.keeper:
             case Aligned() as aligned if not aligned.still_open(probe, began):
-                latest = max(aligned.windows_of(probe), key=aligned.end)
+                latest = max(aligned.windows_of(probe), key=lambda one: (one.end_us, one.start_us))
             case Triggers() as triggers if triggers.is_late(probe, began):
                 latest = triggers.window_of(probe)
             case _:

@@ -78,7 +78,10 @@ def test_the_first_code_counts() -> None:
     one, other = Field("one", Scalar.BIGINT), Field("other", Scalar.BIGINT)
     assert first_of() == NO_ERROR
     assert first_of(NO_ERROR, one, NO_ERROR) == one
-    assert written(first_of(one, other)) == "case((one <> 0): one, other)"
+    assert written(first_of(one, other)) == "coalesce(nullif(one, 0), other)"
+    assert written(first_of(first_of(one, other), one)) == (
+        "coalesce(nullif(one, 0), nullif(other, 0), one)"
+    )
 
 
 def test_only_where_needs_something_to_guard() -> None:

@@ -60,6 +60,9 @@ def test_the_window_hides_columns_of_its_names() -> None:
 
 
 @cases(
+    ("SELECT qty AS n, «n» * 2 AS m FROM trades", "TG-2002", "there is no column named n",
+     "n is what this SELECT calls a column that it makes: write its expression once more"),
+    ("SELECT qty AS n FROM trades WHERE «N» > 2", "TG-2002", "there is no column named N", "write its expression"),
     ("SELECT «nope» FROM trades", "TG-2002", "there is no column named nope", "columns are symbol, price, qty"),
     ("SELECT «prise» FROM trades", "TG-2002", "prise", "did you mean price?"),
     ("SELECT «t.prise» FROM trades t", "TG-2002", "t.prise", "did you mean price?"),

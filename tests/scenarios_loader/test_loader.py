@@ -92,6 +92,18 @@ def test_a_whole_file(tmp_path: Path) -> None:
     assert (found.name, found.file, found.engines) == ("a name", str(path), ("spark",))
     assert found.config == {"defaults": {"allowed_lateness": "5s"}}
     assert found.sql == "SELECT 1;\n"
+    assert found.sql_name == f"{found.file}, sql"
+
+
+def test_sql_of_a_file_beside_the_scenario(tmp_path: Path) -> None:
+    path = tmp_path / "tests" / "one.yaml"
+    path.parent.mkdir()
+    path.write_text("name: a\nsql_file: ../q.sql\nsteps: []")
+    with pytest.raises(TidegateError, match=r"q\.sql cannot be read: No such file"):
+        load(path)
+    (tmp_path / "q.sql").write_text("SELECT 1")
+    found = load(path)
+    assert (found.sql, Path(found.sql_name).resolve()) == ("SELECT 1", tmp_path / "q.sql")
     assert found.steps == ()
 
 
@@ -123,6 +135,8 @@ def test_scalars_are_those_of_yaml_1_2() -> None:
         ("name: !x a\nsql: b\nsteps: []", 1, "the tag !x has no meaning", ""),
         ("sql: b\nsteps: []", 1, "a scenario needs name", ""),
         ("name: a\nsql: b", 1, "either steps or error", ""),
+        ("name: a\nsteps: []", 1, "either sql or sql_file", ""),
+        ("name: a\nsql: b\nsql_file: c\nsteps: []", 1, "either sql or sql_file", ""),
         (scenario("steps: []", "error: {line: 1}"), 1, "either steps or error", ""),
         (scenario("stps: []"), 4, "a scenario has no key stps", "did you mean steps?"),
         (scenario("engines: [locl]", "steps: []"), 4, "there is no locl", "did you mean local?"),

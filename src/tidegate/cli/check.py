@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tidegate.cli.messages import show_errors
+from tidegate.cli.messages import only_counted, show_errors
 from tidegate.cli.scripts import (
     chosen_files,
     config_option,
@@ -61,7 +61,20 @@ def _errors_of(file: str, text: str | None, settings: Settings) -> list[Tidegate
         for query in planned.program.queries:
             plan_query(query, planned.program)
         click.echo(f"{planned.name}: {summary(planned.program)}")
+        _warn(planned.program)
     return planned.program.errors
+
+
+def _warn(program: Program) -> None:
+    """What is allowed, and perhaps not meant. Who opens sinks is loaded only if some are named."""
+    own = (dict(query.logical.options) for query in program.queries)
+    given = (*own, program.settings.defaults, program.settings.session)
+    if not any(name.endswith(".sink") for options in given for name in options):
+        return
+    from tidegate.engines.routes import unknown_routes
+
+    for name, what in unknown_routes(program).items():
+        click.echo(only_counted(name, what), err=True)
 
 
 def summary(program: Program) -> str:

@@ -16,14 +16,25 @@ from tidegate.errors import TidegateError
 
 _COMMANDS = {
     "demo": "Watch a pipeline at work on made-up data.",
+    "init": "Write a small project to begin with.",
+    "shell": "Type SQL, and see at once what it does.",
     "run": "Run a pipeline: sources, streams, sinks.",
     "check": "Parse, bind and plan SQL files; report everything that is wrong.",
     "explain": "Show how a query is understood and run.",
     "functions": "List the functions that queries can call.",
     "test": "Play scenarios: scripted streams with their expected output.",
+    "why": "Say what a stream waits for, and why a window has not fired.",
+    "advise": "Show what waiting for late rows would lose, and cost.",
+    "verify": "Hold streams against one batch query over the same rows.",
     "warmup": "Let Spark start sooner: keep its classes ready.",
     "state": "Look into checkpoints: show, verify, compare.",
 }
+
+
+def _loaded(name: str) -> click.Command:
+    command = import_module(f"tidegate.cli.{name}").command
+    assert isinstance(command, click.Command)
+    return command
 
 
 class _LazyGroup(click.Group):
@@ -35,9 +46,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = import_module(f"tidegate.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
+        return _loaded(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -56,10 +65,22 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="tidegate", message="%(prog)s %(version)s")
-def root() -> None:
-    """Event-time window SQL for streams, in one process or on Spark."""
+@click.pass_context
+def root(ctx: click.Context) -> None:
+    """Event-time window SQL for streams, in one process or on Spark. Alone, on a terminal, it is the shell."""
+    if ctx.invoked_subcommand is not None:
+        return
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        ctx.invoke(_loaded("shell"), defined=(), engine="local")
+        return
+    click.echo(ctx.get_help(), err=True)
+    sys.exit(2)
 
 
 def _abandon_output() -> None:

@@ -56,3 +56,11 @@ def show_errors(errors: list[TidegateError]) -> None:
         if place:
             click.echo(err=True)
         show_error(error)
+
+
+def only_counted(sink: str, what: str) -> str:
+    """A route to a sink that nobody defined."""
+    return (
+        f"warning: {what} are only counted: there is no sink {sink}; "
+        f"CREATE SINK {sink} WITH (connector = 'file', path = '{sink}') keeps them"
+    )

@@ -11,7 +11,7 @@ from typing import TextIO
 
 import pyarrow as pa
 
-from tidegate.connectors.console import ConsoleSink, show
+from tidegate.connectors.console import ConsoleSink, show, show_empty
 from tidegate.connectors.files.texts import write_csv, write_json
 from tidegate.connectors.memory import stream_schema
 from tidegate.connectors.protocols import SinkWriter
@@ -135,6 +135,9 @@ def printer(form: str, schema: Schema, kind: StreamKind) -> SinkWriter:
 
 def print_table(form: str, rows: pa.Table) -> None:
     """Rows that are all there."""
+    if form in ("table", "arrow") and not rows.num_rows:
+        sys.stdout.write(show_empty(rows.column_names))
+        return
     if form in ("table", "arrow"):
         ConsoleSink(sys.stdout).write(0, rows)
         return

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from tidegate.cli import output, summary
+from tidegate.cli.messages import only_counted
 from tidegate.cli.signals import INTERRUPTED, stopping
 from tidegate.cli.status import Status, clearing
 from tidegate.connectors.protocols import SinkWriter
@@ -26,10 +27,11 @@ from tidegate.plan.script import NamedQuery, Program
 from tidegate.plan.settings import Settings
 from tidegate.plan.user_aggregates import Installed
 from tidegate.session.accounts import Account, account_of
-from tidegate.session.analysis import insert_constants, measured
+from tidegate.session.analysis import insert_constants, measured, stood
 from tidegate.session.answers import Result
 from tidegate.session.choice import Running, run_build
 from tidegate.session.opening import BY_HAND, Opened, Way, start
+from tidegate.session.reasons import Question, reasons
 from tidegate.session.script import execute
 from tidegate.session.stamped import Stamped
 from tidegate.sql.source import SourceText
@@ -64,7 +66,11 @@ class Pipeline:
         def measure(query: NamedQuery, program: Program) -> Account:
             return measured(query, program, way.build_bounded or way.build)
 
-        heard = execute(self._source, before, measure=measure)
+        def why(query: NamedQuery, program: Program) -> str:
+            standing, late = stood(query, program, way.build_bounded or way.build)
+            return "\n".join(reasons(standing, Question(late=late)))
+
+        heard = execute(self._source, before, measure=measure, reasons=why)
         program = heard.program
         self._answer(heard.answers, alone=not any(query.anonymous for query in program.queries))
         if not program.queries and not any(map(_takes_rows, program.catalog.all_of("sink"))):
@@ -135,6 +141,7 @@ class Pipeline:
         if engine.ended:
             say("everything was read and emitted by an earlier run; --reset-state runs it again")
             return 0
+        earlier = engine.epoch + 1
         with stopping(say) as asked_to_stop:
             insert_constants(engine, program, inserts)
             engine.drive(asked_to_stop, progress)
@@ -146,7 +153,7 @@ class Pipeline:
         status.clear()
         account = account_of(engine)
         how = "stopped" if stopped else "done"
-        for line in summary.lines(account, seconds=status.seconds, how=how):
+        for line in summary.lines(account, seconds=status.seconds, how=how, earlier=earlier):
             self._say(line)
         if not stopped:
             return 0
@@ -174,10 +181,7 @@ class Pipeline:
                 )
         routes = opened.around.routes if opened.around else None
         for name, what in (routes.unknown if routes else {}).items():
-            self._say(
-                f"warning: {what} are only counted: there is no sink {name}; "
-                f"CREATE SINK {name} WITH (connector = 'file', path = '{name}') keeps them"
-            )
+            self._say(only_counted(name, what))
 
     def _warn_of_no_reader(self, program: Program) -> None:
         if any(query.anonymous for query in program.queries):

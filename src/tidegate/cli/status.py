@@ -104,12 +104,18 @@ def _instant(at_us: int) -> str:
         return f"{at_us} µs"
 
 
+_ECHO = len("^C") + 1
+
+
 def _columns(stream: TextIO) -> int:
-    """How much of the line fits; a terminal that does not know its size has 80 columns."""
+    """How much of the line fits beside a ^C, which would else go on in the next line and leave this one behind.
+
+    A terminal that does not know its size has 80 columns.
+    """
     try:
-        return (os.get_terminal_size(stream.fileno()).columns or 80) - 1
+        return max(1, (os.get_terminal_size(stream.fileno()).columns or 80) - _ECHO)
     except OSError:
-        return 79
+        return 80 - _ECHO
 
 
 class Clearing:

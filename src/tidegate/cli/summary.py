@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 from tidegate.session.accounts import Account, StageAccount
 
 
-def lines(account: Account, *, seconds: float, how: str) -> Iterator[str]:
-    """The summary of a run that `how`: ended, or was stopped."""
+def lines(account: Account, *, seconds: float, how: str, earlier: int = 0) -> Iterator[str]:
+    """The summary of a run that `how`: ended, or was stopped. `earlier` epochs are of runs that it goes on from."""
     epochs = account.epoch + 1
-    yield f"{how} after {seconds:.1f} s, {epochs:,} epoch{'' if epochs == 1 else 's'}"
+    yield f"{how} after {seconds:.1f} s, {_epochs(epochs - earlier)}"
+    if earlier:
+        yield f"  with {_epochs(earlier)} of earlier runs, {epochs:,} in all, there were:"
     for name, rows in account.read.items():
         yield f"  source {name}: {_rows(rows)} read{_malformed(account.malformed.get(name, 0))}"
     for stage in account.stages:
@@ -17,6 +19,10 @@ def lines(account: Account, *, seconds: float, how: str) -> Iterator[str]:
     if diverted:
         yield f"  side outputs: {_sides(account, diverted)}"
     yield from (_why_late(stage) for stage in account.stages if _mostly_late(stage))
+
+
+def _epochs(count: int) -> str:
+    return f"{count:,} epoch{'' if count == 1 else 's'}"
 
 
 def _rows(count: int) -> str:

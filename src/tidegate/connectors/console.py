@@ -73,6 +73,16 @@ class ConsoleSink:
         return " | ".join(cells)
 
 
+def show_empty(names: Sequence[str]) -> str:
+    """What stands where there is nothing to see; a sink that waits for rows prints nothing.
+
+    >>> print(show_empty(["name", "connector"]), end="")
+    name | connector
+    (no rows)
+    """
+    return f"{' | '.join(names)}\n(no rows)\n"
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, _NUMBERS) and not isinstance(value, bool)
 

@@ -70,6 +70,12 @@ class Dataflow:
         self._kept = kept or {}
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.queries = tuple(self._running(query) for query in program.queries)
+        branches = [branch for stage in self.stages for branch in stage.stage.branches]
+        self._read = {
+            branch.input.name.lower()
+            for branch in branches
+            if branch.input.kind is not InputKind.SOURCE
+        }
 
     def _running(self, query: NamedQuery) -> Running:
         plan = plan_query(query, self._program)
@@ -119,7 +125,9 @@ class Dataflow:
                 began = time.perf_counter()
                 done = made[stage.stage.name] = stage.step(fed, epoch)
                 self.seconds[stage.stage.name] += time.perf_counter() - began
-                handed[stage.stage.name.lower()] = hand_on(done)
+                name = stage.stage.name.lower()
+                if name in self._read:
+                    handed[name] = hand_on(done)
         return made
 
     def _fed(

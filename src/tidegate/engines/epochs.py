@@ -219,7 +219,7 @@ class Epochs:
         self._log.commit(number, facts, [entry, *self._executor.written(number)])
         self.number, self.offsets = number, offsets
         self.now_us, self.ended = intent.now_us, intent.ended
-        if self._log.wants_snapshot():
+        if self._log.wants_snapshot() or self._executor.wants_snapshot():
             self.checkpoint()
 
     def _seen(self, made: Mapping[str, Made]) -> None:

@@ -79,6 +79,10 @@ class Executor(Protocol):
         """What shards wrote of the epoch; the log is told by whoever commits it."""
         ...
 
+    def wants_snapshot(self) -> bool:
+        """Whether shards have come so far from the last one that they should write all they hold."""
+        ...
+
     def snapshot(self, epoch: int) -> Sequence[Entry]:
         """All that shards hold after an epoch, written."""
         ...

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tidegate.connectors.protocols import SourceReader
 from tidegate.connectors.registry import open_source
 from tidegate.plan.catalog import SinkDef, SourceDef
+from tidegate.plan.event_time import SOURCE_TIME
 from tidegate.plan.physical import InputKind
 from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program
@@ -64,4 +65,15 @@ def uses_of(program: Program) -> Counter[str]:
         for stage in plan_query(query, program).stages
         for branch in stage.branches
         if branch.input.kind is InputKind.SOURCE
+    )
+
+
+def dated_by_source(program: Program) -> frozenset[str]:
+    """Sources that a branch asks for the time of their rows, which is beside them, by lower-case name."""
+    return frozenset(
+        branch.input.name.lower()
+        for query in program.queries
+        for stage in plan_query(query, program).stages
+        for branch in stage.branches
+        if SOURCE_TIME.name in (physical for _, physical in branch.input.columns)
     )

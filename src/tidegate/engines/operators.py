@@ -20,6 +20,7 @@ from tidegate.kernel.joining import JoinShape
 from tidegate.kernel.operator import OperatedWindow, OperatorSpec
 from tidegate.kernel.row_operator import RowWindowSpec
 from tidegate.kernel.rows import RowShape
+from tidegate.model.grid import EVERY_INSTANT, Marks
 from tidegate.model.windows import Conditional, Counting, Session, Sliding
 from tidegate.plan.physical import SIDE, Routing, Stage, StageKind
 from tidegate.plan.row_inputs import has_inputs
@@ -41,14 +42,13 @@ def operator_spec(stage: Stage, plan_id: str) -> OperatorSpec | RowWindowSpec:
 
 def _pane_spec(stage: Stage, window: OperatedWindow | None, plan_id: str) -> OperatorSpec:
     panes = stage.panes or (None if window is None else widest_panes(window))
-    pane_us, offset_us = (1, 0) if panes is None else (panes.width_us, panes.offset_us)
-    rows = _row_shape(stage, pane_us, offset_us)
+    marks = EVERY_INSTANT if panes is None else panes.marks
+    rows = _row_shape(stage, marks)
     whole_rows = rows is not None and rows.inputs is None
     starts = [field.name for field, meaning in stage.inherited if meaning == "window_start"]
     return OperatorSpec(
         window=window,
-        pane_us=pane_us,
-        offset_us=offset_us,
+        marks=marks,
         direct=panes is not None and panes.copies > 1,
         keys=keys_of(stage),
         partials=stage.partials,
@@ -65,14 +65,13 @@ def _pane_spec(stage: Stage, window: OperatedWindow | None, plan_id: str) -> Ope
     )
 
 
-def _row_shape(stage: Stage, pane_us: int, offset_us: int) -> RowShape | None:
+def _row_shape(stage: Stage, marks: Marks) -> RowShape | None:
     if stage.routing is not Routing.ROWS:
         return None
     return RowShape(
         columns=row_columns_of(stage),
         keys=keys_of(stage),
-        width_us=pane_us,
-        offset_us=offset_us,
+        marks=marks,
         inputs=inputs_of(stage) if has_inputs(stage) else None,
         paned=stage.window is not None,
     )

@@ -19,6 +19,7 @@ from tidegate.engines.sides import Payload
 from tidegate.model.options import OPTIONS, OptionValue
 from tidegate.model.policies import SideKind
 from tidegate.model.time import HOUR, MINUTE, SECOND
+from tidegate.plan.script import Program
 
 _UNITS = {"s": SECOND, "min": MINUTE, "h": HOUR}
 _COUNTED = "metrics_only"
@@ -171,3 +172,34 @@ class Delivered:
 def _bucket(rate: str) -> Bucket:
     count, _, unit = rate.partition("/")
     return Bucket(count=int(count), unit_us=_UNITS[unit.strip().lower()])
+
+
+def routes_of(program: Program, open_sink: OpenSide) -> Routes:
+    """The routes of all queries of a program."""
+    settings = program.settings
+    options = {
+        query.name: {**settings.defaults, **dict(query.logical.options)}
+        for query in program.queries
+    }
+    otherwise = {**settings.defaults, **settings.session}
+    return Routes(options, otherwise=otherwise, open_sink=open_sink)
+
+
+def unknown_routes(program: Program) -> Mapping[str, str]:
+    """Sinks that routes name and nobody defined, with what is only counted for that. Nothing is opened."""
+
+    def known(name: str) -> SideWriter | None:
+        defined = program.catalog.find(name) or program.settings.sinks.get(name)
+        return _Unopened() if defined else None
+
+    return routes_of(program, known).unknown
+
+
+class _Unopened:
+    """A sink that is there."""
+
+    def write(self, epoch: int, payloads: Sequence[Payload]) -> None:
+        raise AssertionError("nobody runs")
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -21,11 +21,12 @@ from tidegate.kernel.changes import Emitted
 from tidegate.kernel.hashing import hash_rows
 from tidegate.kernel.index import KeyIndex
 from tidegate.kernel.panes import PANE
+from tidegate.kernel.pieces import panes_of
 from tidegate.kernel.refusals import Refused
 from tidegate.kernel.steps import Bounds, Brought, Outcome, State, Step
 from tidegate.kernel.watermark import Partitions
 from tidegate.model.expressions import Field
-from tidegate.model.grid import latest_window_us, pane_shift_us
+from tidegate.model.grid import latest_window_us
 from tidegate.model.policies import DISPOSITION, FILTERED, EmitMode, Reason, SideKind
 from tidegate.model.time import NEVER_US
 from tidegate.model.types import Scalar
@@ -269,8 +270,7 @@ class WindowStage:
         if self._spec.window is None:
             return np.zeros(rows.num_rows, np.int64)
         times = numbers(conform(rows.column("$ts"), Scalar.BIGINT)).values
-        width_us, offset_us = self._spec.pane_us, self._spec.offset_us
-        panes: Integers = (times + pane_shift_us(width_us, offset_us)) // width_us
+        panes: Integers = panes_of(times, self._spec.marks)
         return panes
 
     def _lanes(self, rows: pa.RecordBatch, panes: Integers) -> tuple[np.ndarray, np.ndarray]:

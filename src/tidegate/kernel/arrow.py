@@ -136,16 +136,23 @@ def lanes_of(array: pa.Array) -> tuple[Words, Integers]:
 
 
 def packed(valid: Mask | None) -> Any:
-    return None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    """As bits; None where all are there."""
+    if valid is None or valid.all():
+        return None
+    return bitmap(valid)
+
+
+def bitmap(flags: Mask) -> Any:
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 
 def array_of(values: Numbers, valid: Mask | None, kind: pa.DataType) -> pa.Array:
     """An Arrow array over the numbers (not copied, so they must not change afterwards)."""
-    bitmap = packed(valid)
+    there = packed(valid)
     if kind == pa.bool_():
-        return pa.Array.from_buffers(kind, len(values), [bitmap, packed(values.astype(bool))])
+        return pa.Array.from_buffers(kind, len(values), [there, bitmap(values.astype(bool))])
     values = np.ascontiguousarray(values, _NUMPY[kind])
-    return pa.Array.from_buffers(kind, len(values), [bitmap, pa.py_buffer(values)])
+    return pa.Array.from_buffers(kind, len(values), [there, pa.py_buffer(values)])
 
 
 def decimals_of(low: Words, high: Integers, valid: Mask | None, kind: pa.DataType) -> pa.Array:

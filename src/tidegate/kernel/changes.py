@@ -81,11 +81,11 @@ class Emitted:
 
 def final(done: Finished) -> Emitted:
     """Rows that nothing will replace."""
-    live = np.flatnonzero(done.live)
+    if done.live.all():
+        nothing = Broken(done.units.slice(0, 0), done.codes[:0], ())
+        return Emitted(done.values, done.units, None, nothing)
     broken = _broken(done, done.codes > FILTERED)
-    if len(live) == len(done.codes):
-        return Emitted(done.values, done.units, None, broken)
-    rows = pa.array(live)
+    rows = pa.array(np.flatnonzero(done.live))
     return Emitted(done.values.take(rows), done.units.take(rows), None, broken)
 
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from tidegate.kernel.arrow import Integers, Mask, conform, numbers
 from tidegate.kernel.finishing import ARRIVAL, TS
-from tidegate.kernel.frames import by_slot
 from tidegate.kernel.hashing import hash_rows
 from tidegate.kernel.index import KeyIndex
+from tidegate.kernel.scale import by_slot
 from tidegate.kernel.taking import no_rows
 from tidegate.kernel.windowed import Contained, Edges, Runs, contents_of, nothing
 from tidegate.model.expressions import Field

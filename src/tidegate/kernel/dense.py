@@ -51,6 +51,7 @@ _FOLDS = {
     Merge.BIT_OR: Fold(np.bitwise_or, 0),
     Merge.BIT_XOR: Fold(np.bitwise_xor, 0),
 }
+UFUNC_MERGES = frozenset({Merge.MIN, Merge.MAX, *_FOLDS})
 
 
 def _extreme(merge: Merge, dtype: np.dtype[Any]) -> Fold:

@@ -152,9 +152,13 @@ class Finisher:
             last = (WINDOW_TIME, contents.column(WINDOW_TIME), 0)
         made = {}
         for name, edge, back in ((WINDOW_START, starts, 0), (WINDOW_END, ends, 0), last):
-            if name in self.spec.reads:
+            if name not in self.spec.reads:
+                continue
+            if back:
                 found = numbers(edge)
                 made[name] = array_of(found.values - back, found.valid, _INSTANT)
+            else:
+                made[name] = edge.view(_INSTANT)
         if WINDOW_ID in self.spec.reads:
             made[WINDOW_ID] = window_ids(self.spec.plan_id, starts, ends)
         return made

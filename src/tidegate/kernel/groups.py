@@ -18,19 +18,19 @@ from tidegate.kernel.arrow import Integers, conform, is_dense
 from tidegate.kernel.columns import Arrivals, Cells, Where
 from tidegate.kernel.dense import DenseCells, Folded
 from tidegate.kernel.halves import Halves
-from tidegate.kernel.hashing import Lanes, hash_rows
 from tidegate.kernel.heap import HeapCells
-from tidegate.kernel.index import KeyIndex
 from tidegate.kernel.ordering import present
+from tidegate.kernel.slots import GroupIndex
 from tidegate.model.expressions import Field
-from tidegate.model.partials import Merge, PartialSpec
+from tidegate.model.partials import Merge, PartialOp, PartialSpec
 from tidegate.model.types import Scalar, is_float
 
 ROWS, MAX_TS = "$rows", "$max_ts"
 
 
 class GroupTable:
-    """All groups of one operator, shard or pane. `timed`: whether `$max_ts` is part of the batches.
+    """All groups of one operator, shard or pane. `timed`: whether `$max_ts` is part of the batches; `repeats`: whether
+    a group may be there more than once in one of them.
 
     >>> table = GroupTable([Field("$k0", Scalar.VARCHAR)], [], timed=False)
     >>> batch = pa.record_batch({"$k0": ["b", None], "$rows": [1, 2]})
@@ -47,15 +47,22 @@ class GroupTable:
         *,
         timed: bool = True,
         reserve: int = 0,
+        repeats: bool = False,
     ) -> None:
         self.keys, self.specs, self.timed = tuple(keys), tuple(specs), timed
-        self._index = KeyIndex(reserve=reserve)
+        floats = any(is_float(key.type) for key in keys)
+        self._may_repeat = bool(specs or timed) and (repeats or floats)
+        self._index = GroupIndex(keys, reserve=reserve)
         self._key_cells = tuple(_key_cells(key) for key in keys)
-        own = [Folded(len(specs), Scalar.BIGINT, Merge.ADD)]
+        kept = state_columns(specs)
+        counts = [place for place, spec in enumerate(specs) if _counts_rows(spec)]
+        own = [kept[counts[0]] if counts else Folded(len(specs), Scalar.BIGINT, Merge.ADD)]
         if timed:
             own.append(Folded(len(specs) + 1, Scalar.BIGINT, Merge.MAX))
-        self._columns = (*state_columns(specs), *own)
-        self._order = [*merge_order(specs), *range(len(specs), len(self._columns))]
+        self._columns = (*kept, *own)
+        self._distinct = tuple(dict.fromkeys(self._columns))
+        self._order = [kept[place] for place in merge_order(specs)]
+        self._order += [column for column in own if column not in kept]
         self._halves = Halves(self.specs, self._columns)
         kinds = [*(spec.kept_type for spec in specs), Scalar.BIGINT, Scalar.BIGINT]
         names = [*(f"$p{place}" for place in range(len(specs))), ROWS, MAX_TS]
@@ -68,28 +75,32 @@ class GroupTable:
     def bytes(self) -> int:
         """Memory that the table holds, whether used yet or not."""
         keys = sum(cells.bytes for cells in self._key_cells)
-        return self._index.bytes + keys + sum(column.bytes for column in self._columns)
+        return self._index.bytes + keys + sum(column.bytes for column in self._distinct)
 
-    def merge(self, batch: pa.RecordBatch) -> Integers:
-        """Take a partial batch in. The slot of each of its rows."""
+    def merge(self, batch: pa.RecordBatch, *, expected: int = 0) -> Integers:
+        """Take a partial batch in. The slot of each of its rows. `expected`: how many rows come right now, in all."""
         keys = [conform(batch.column(key.name), key.type) for key in self.keys]
         arrays = [conform(batch.column(name), kind) for name, kind in self._parts]
-        return self._take(hash_rows(keys, batch.num_rows), keys, arrays)
+        return self._take(*self._index.slots(keys, batch.num_rows, expected), keys, arrays)
 
     def absorb(self, other: "GroupTable") -> None:
         """Take in all groups of a table with the same keys and columns; what `merge` would do with its partials."""
         every = slice(0, len(other))
         keys = [cells.read(every) for cells in other._key_cells]
         arrays = [column.read(every) for column in other._columns]
-        self._take(other._index.lanes, keys, arrays)
+        self._take(*self._index.slots_of(other._index, keys), keys, arrays)
 
-    def _take(self, lanes: Lanes, keys: Sequence[pa.Array], arrays: Sequence[pa.Array]) -> Integers:
-        before = len(self)
-        slots, opened = self._index.slots(lanes)
+    def _take(
+        self,
+        slots: Integers,
+        opened: Integers,
+        keys: Sequence[pa.Array],
+        arrays: Sequence[pa.Array],
+    ) -> Integers:
         if len(opened):
             self._open(keys, opened)
         if len(opened) == len(slots):
-            self._merge_rows(slice(before, len(self)), arrays)
+            self._merge_rows(slice(len(self) - len(opened), len(self)), arrays)
         else:
             self._merge_distinct(slots, arrays)
         self._halves.settle(arrays[len(self.specs)])
@@ -98,7 +109,7 @@ class GroupTable:
     def find(self, batch: pa.RecordBatch) -> Integers:
         """The slot of each row's keys, or -1; nothing changes."""
         keys = [conform(batch.column(key.name), key.type) for key in self.keys]
-        return self._index.find(hash_rows(keys, batch.num_rows))
+        return self._index.find(keys, batch.num_rows)
 
     def partials(self, slots: Integers | None = None) -> pa.RecordBatch:
         """The groups of the slots (None: all), as a partial batch."""
@@ -107,9 +118,9 @@ class GroupTable:
             key.name: cells.read(where)
             for key, cells in zip(self.keys, self._key_cells, strict=True)
         }
+        read = {column: column.read(where) for column in self._distinct}
         state = {
-            name: column.read(where)
-            for (name, _), column in zip(self._parts, self._columns, strict=True)
+            name: read[column] for (name, _), column in zip(self._parts, self._columns, strict=True)
         }
         own = {name: state.pop(name) for name in (ROWS, MAX_TS) if name in state}
         return pa.record_batch({**columns, **own, **state})
@@ -128,7 +139,7 @@ class GroupTable:
             cells.put(slice(start, len(self)), arrived, present(arrived))
 
     def _merge_distinct(self, slots: Integers, arrays: Sequence[pa.Array]) -> None:
-        """Slots repeat only where keys are equal that the engine told apart: then in several rounds."""
+        """Slots repeat where keys are equal that the engine told apart, or with `repeats`: then in several rounds."""
         rows = _first_of_each(slots) if self._may_repeat else slots
         if len(rows) == len(slots):
             self._merge_rows(slots, arrays)
@@ -137,17 +148,18 @@ class GroupTable:
         self._merge_rows(slots[rows], _rows_of(arrays, rows))
         self._merge_distinct(slots[rest], _rows_of(arrays, rest))
 
-    @property
-    def _may_repeat(self) -> bool:
-        return bool(self.specs or self.timed) and any(is_float(key.type) for key in self.keys)
-
     def _merge_rows(self, where: Where, arrays: Sequence[pa.Array]) -> None:
         arrivals = Arrivals(arrays)
-        for column in self._columns:
+        for column in self._distinct:
             column.grow(len(self))
         with np.errstate(all="ignore"):  # infinities, as in SQL
-            for position in self._order:
-                self._columns[position].merge(where, arrivals)
+            for column in self._order:
+                column.merge(where, arrivals)
+
+
+def _counts_rows(spec: PartialSpec) -> bool:
+    """Whether it is what every group has as `$rows`."""
+    return spec.op is PartialOp.ROWS and spec.filter is None
 
 
 def _key_cells(key: Field) -> Cells:

@@ -21,37 +21,37 @@ from tidegate.kernel.duplicates import DedupSpec, Duplicates, unique
 from tidegate.kernel.emission import Moment, emission_of, horizon_us
 from tidegate.kernel.finishing import Finisher, OutputSpec, Projection
 from tidegate.kernel.panes import PaneStore
+from tidegate.kernel.pieces import numbered
 from tidegate.kernel.quotas import NO_LIMITS, Limits, Quotas
 from tidegate.kernel.refusals import Refused
 from tidegate.kernel.rows import RowShape
 from tidegate.kernel.sessions import SessionStore
-from tidegate.kernel.spans import DirectGrid, Grid, shared
+from tidegate.kernel.spans import DirectGrid, Grid, on_calendar, shared
 from tidegate.kernel.steps import Account, Bounds, Brought, InputSpec, Outcome, Seen, State, Step
 from tidegate.kernel.user import accumulated
 from tidegate.model.expressions import Field
-from tidegate.model.grid import open_from_us
+from tidegate.model.grid import EVERY_INSTANT, Even, Marks, open_from_us
 from tidegate.model.partials import PartialSpec
 from tidegate.model.policies import Emit, EmitMode, StreamKind
 from tidegate.model.time import MIN_EVENT_TIME_US
-from tidegate.model.windows import Cumulating, Hopping, Inherited, Session, Tumbling
+from tidegate.model.windows import Calendar, Cumulating, Hopping, Inherited, Session, Tumbling
 
 __all__ = ["Bounds", "Brought", "InputSpec", "Operator", "OperatorSpec", "Outcome", "State", "Step"]
 
-OperatedWindow = Tumbling | Hopping | Cumulating | Session | Inherited
+OperatedWindow = Tumbling | Hopping | Cumulating | Calendar | Session | Inherited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorSpec:
     """A stage, as far as the kernel has to know it.
 
-    `pane_us` and `offset_us` are those of row SQL; `direct`: each pane is a window of its own. `brought_start` names
-    the key that says where an inherited window begins. `rows`: rows cross whole; if they bring nothing for aggregates,
+    `marks` are where panes begin; `direct`: each pane is a window of its own. `brought_start` names the key that says
+    where an inherited window begins. `rows`: rows cross whole; if they bring nothing for aggregates,
     whole rows are what is kept.
     """
 
     window: OperatedWindow | None
-    pane_us: int
-    offset_us: int
+    marks: Marks
     direct: bool
     keys: tuple[Field, ...]
     partials: tuple[PartialSpec, ...]
@@ -167,7 +167,7 @@ class Operator:
     def _as_partials(self, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if self.spec.rows is None:
-                yield batch
+                yield from numbered(batch, self.spec.marks)
             elif batch.num_rows:
                 yield self.spec.rows.partials(batch, self._arrivals)
                 self._arrivals += batch.num_rows
@@ -180,10 +180,15 @@ class Operator:
         as_a_whole = isinstance(self._store, SessionStore) or self._quotas is not None
         if as_a_whole and len(batches) > 1:
             batches = [pa.concat_batches(_alike(batches))]
-        refused = [self._merge(batch, closed_us, crowded=crowded) for batch in batches]
+        expected = sum(batch.num_rows for batch in batches)
+        refused = [
+            self._merge(batch, closed_us, expected=expected, crowded=crowded) for batch in batches
+        ]
         return next((one for one in refused if len(one)), self._nobody)
 
-    def _merge(self, batch: pa.RecordBatch, closed_us: int, *, crowded: bool) -> Refused:
+    def _merge(
+        self, batch: pa.RecordBatch, closed_us: int, *, expected: int, crowded: bool
+    ) -> Refused:
         dirty, refused = self._emission.dirty, self._nobody
         if isinstance(self._store, PaneStore):
             batch = self._store.still_open(batch, closed_us)
@@ -195,7 +200,7 @@ class Operator:
         if isinstance(self._store, SessionStore):
             limits = self.spec.limits
             return self._store.merge(batch, closed_to_us=closed_us, limits=limits, crowded=crowded)
-        self._store.merge(batch)
+        self._store.merge(batch, expected=expected)
         return refused
 
     def _advance(self, step: Step, now_us: int) -> Moment:
@@ -284,17 +289,20 @@ def _alike(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 
 def _grid(spec: OperatorSpec) -> Grid:
-    width_us, offset_us = spec.pane_us, spec.offset_us
-    match spec.window:
+    marks, window = spec.marks, spec.window
+    if isinstance(window, Calendar):
+        return on_calendar(window)
+    assert isinstance(marks, Even), marks
+    match window:
         case None:
-            return DirectGrid(width_us=1, offset_us=0, size_us=None, started=False)
+            return DirectGrid(marks=marks, size_us=None, started=False)
         case Tumbling(size_us=size_us):
-            return DirectGrid(width_us=width_us, offset_us=offset_us, size_us=size_us)
+            return DirectGrid(marks=marks, size_us=size_us)
         case Hopping(size_us=size_us) if spec.direct:
-            return DirectGrid(width_us=width_us, offset_us=offset_us, size_us=size_us)
-        case Hopping() | Cumulating() as window:
-            return shared(window, width_us=width_us, offset_us=offset_us)
+            return DirectGrid(marks=marks, size_us=size_us)
+        case Hopping() | Cumulating():
+            return shared(window, marks)
         case Inherited():
-            return DirectGrid(width_us=1, offset_us=0, size_us=1, started=False)
+            return DirectGrid(marks=EVERY_INSTANT, size_us=1, started=False)
         case Session():
             raise AssertionError(spec)

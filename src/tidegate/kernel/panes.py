@@ -93,12 +93,13 @@ class PaneStore:
 
     # Change
 
-    def merge(self, batch: pa.RecordBatch) -> None:
+    def merge(self, batch: pa.RecordBatch, *, expected: int = 0) -> None:
+        """`expected`: how many rows come right now, in all."""
         for pane, rows in by_pane(batch):
             table = self._tables.get(pane)
             if table is None:
                 table = self._tables[pane] = self._new()
-            table.merge(rows)
+            table.merge(rows, expected=expected)
             self._forget_unions(pane)
 
     def still_open(self, batch: pa.RecordBatch, closed_us: int) -> pa.RecordBatch:
@@ -125,7 +126,8 @@ class PaneStore:
             self._unions.pop((level, pane >> level), None)
 
     def _new(self) -> GroupTable:
-        return GroupTable(self.keys, self._specs, timed=self._timed)
+        repeats = self.quotas is not None  # what quotas judge as a whole came from several lanes
+        return GroupTable(self.keys, self._specs, timed=self._timed, repeats=repeats)
 
     def room_for(self, batch: pa.RecordBatch, *, closed_us: int) -> tuple[pa.RecordBatch, Refused]:
         """The rows that quotas let in, and those that they do not."""

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidegate.kernel.arrow import Integers, conform
-from tidegate.kernel.hashing import hash_rows
-from tidegate.kernel.index import KeyIndex
+from tidegate.kernel.slots import GroupIndex
 from tidegate.model.expressions import Field
 
 _AT_FIRST = 1 << 15
@@ -24,7 +23,7 @@ class Partitions:
 
     def __init__(self, keys: Sequence[Field]) -> None:
         self._keys = tuple(keys)
-        self._index = KeyIndex()
+        self._index = GroupIndex(keys)
 
     @property
     def bytes(self) -> int:
@@ -33,10 +32,10 @@ class Partitions:
     def slots(self, rows: pa.RecordBatch) -> Integers:
         """The number of each row's partition."""
         keys = [conform(rows.column(key.name), key.type) for key in self._keys]
-        first, second = hash_rows(keys, rows.num_rows)
+        count = rows.num_rows
         parts = [
-            self._index.slots((first[piece], second[piece]))[0]
-            for piece in (slice(0, _AT_FIRST), slice(_AT_FIRST, None))
+            self._index.slots([key.slice(start, size) for key in keys], size, count)[0]
+            for start, size in ((0, min(count, _AT_FIRST)), (_AT_FIRST, max(0, count - _AT_FIRST)))
         ]
         return np.concatenate(parts)
 

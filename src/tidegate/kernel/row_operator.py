@@ -7,12 +7,11 @@ row has its own moment; and what is kept are rows, which are also what a snapsho
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from tidegate.kernel.arrivals import Arrived
-from tidegate.kernel.arrow import Integers
 from tidegate.kernel.changes import Emitted, final, together
 from tidegate.kernel.course import Course
 from tidegate.kernel.duplicates import DedupSpec, Duplicates, unique
@@ -23,6 +22,7 @@ from tidegate.kernel.refusals import Refused
 from tidegate.kernel.steps import Account, Bounds, Brought, InputSpec, Outcome, State, Step
 from tidegate.kernel.taking import taken
 from tidegate.model.expressions import Field
+from tidegate.model.grid import EVERY_INSTANT, Marks
 from tidegate.model.policies import AGGREGATED, FILTERED, StreamKind
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US, NEVER_US
 from tidegate.model.windows import Conditional, Counting, Sliding
@@ -40,11 +40,12 @@ class RowStore(Protocol):
 
     def take(self, rows: pa.RecordBatch) -> None: ...
 
-    def fire(self, watermark_us: int) -> Integers: ...
+    def fire(self, watermark_us: int) -> Any:
+        """The windows that are complete now, as `contents` takes them."""
 
-    def finish(self) -> Integers: ...
+    def finish(self) -> Any: ...
 
-    def contents(self, windows: Integers) -> Iterator[pa.RecordBatch]: ...
+    def contents(self, windows: Any) -> Iterator[pa.RecordBatch]: ...
 
     def drop(self, watermark_us: int) -> None: ...
 
@@ -71,8 +72,7 @@ class RowWindowSpec:
     judged: bool
     dedup: DedupSpec | None = None
     limits: Limits = NO_LIMITS
-    pane_us: int = 1
-    offset_us: int = 0
+    marks: Marks = EVERY_INSTANT
 
     def build(self, project: Projection | None, *, since_us: int = 0) -> "RowOperator":
         """The operator, empty; `since_us` is the clock."""
@@ -146,7 +146,7 @@ class RowOperator:
         clock = self.course.watermark.clocks[place]
         clock.saw(rows=arrived.rows, latest_us=arrived.latest_us, now_us=now_us)
 
-    def _emit(self, windows: Integers, *, replayed: bool) -> Iterator[Emitted]:
+    def _emit(self, windows: Any, *, replayed: bool) -> Iterator[Emitted]:
         if not replayed:
             for contents in self._store.contents(windows):
                 yield final(self._finish(contents))

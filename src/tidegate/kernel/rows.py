@@ -21,9 +21,10 @@ from tidegate.kernel.hashing import hash_rows
 from tidegate.kernel.index import KeyIndex
 from tidegate.kernel.lists import listed
 from tidegate.kernel.panes import PANE
+from tidegate.kernel.pieces import panes_of
 from tidegate.kernel.sessions import FIRST_TS, LAST_TS
 from tidegate.model.expressions import Field
-from tidegate.model.grid import NO_PANES, pane_shift_us
+from tidegate.model.grid import NO_PANES, Marks
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
 from tidegate.model.policies import AGGREGATED
 from tidegate.model.types import Array, Scalar, Struct
@@ -40,8 +41,7 @@ class RowShape:
 
     columns: tuple[Field, ...]
     keys: tuple[Field, ...]
-    width_us: int
-    offset_us: int
+    marks: Marks
     inputs: tuple[Input, ...] | None = None
     paned: bool = True
 
@@ -61,10 +61,9 @@ class RowShape:
         """One partial per pane and key; rows that are not taken only count, under minus their code."""
         codes = _integers(rows, CODE)
         times = numbers(_times_of(rows))
-        shift = pane_shift_us(self.width_us, self.offset_us)
         good = codes == AGGREGATED
         safe = np.where(good, times.values, 0)
-        numbers_of = (safe + shift) // self.width_us if self.paned else NO_PANES
+        numbers_of = panes_of(safe, self.marks) if self.paned else NO_PANES
         panes = np.where(good, numbers_of, -codes)
         order, starts, _slots = self._grouped(rows, panes, good)
         arrival = np.arange(first_number, first_number + len(panes))

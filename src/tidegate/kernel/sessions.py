@@ -21,6 +21,7 @@ from tidegate.kernel.dirty import counted
 from tidegate.kernel.folding import fold
 from tidegate.kernel.groups import ROWS, GroupTable
 from tidegate.kernel.growing import Growing
+from tidegate.kernel.ordering import distinct, lexical
 from tidegate.kernel.panes import PANE, WINDOW_END, WINDOW_START
 from tidegate.kernel.quotas import NO_LIMITS, Limits
 from tidegate.kernel.ranking import ranks
@@ -37,6 +38,7 @@ _SESSION = Field("$session", Scalar.BIGINT)
 _NONE = -1
 _LATE = DISPOSITION[Reason.ALLOWED_LATENESS_EXCEEDED]
 _SLACK = 1024
+_FITS = 2**62
 
 
 @dataclass(slots=True)
@@ -122,13 +124,13 @@ class SessionStore:
         return refused
 
     def _clusters(self, batch: pa.RecordBatch, groups: Integers) -> _Runs:
-        old = self._of_groups(np.unique(groups))
+        old = self._of_groups(distinct(groups, len(self._groups)))
         first = np.concatenate([self._first.values[old], numbers(batch.column(FIRST_TS)).values])
         last = np.concatenate([self._last.values[old], numbers(batch.column(LAST_TS)).values])
         group = np.concatenate([self._owner.values[old], groups])
         number = np.concatenate([old, np.full(len(groups), _NONE)])
         row = np.concatenate([np.full(len(old), _NONE), np.arange(len(groups))])
-        order = np.lexsort((number == _NONE, first, group))
+        order = lexical(group, first)
         first, last, group = first[order], last[order], group[order]
         begins = np.ones(len(order), bool)
         begins[1:] = (group[1:] != group[:-1]) | ~self._near(first[1:] - _reached(group, last)[:-1])
@@ -212,9 +214,9 @@ class SessionStore:
         if absorbed.any():
             parts.append(self._table.partials(runs.number[absorbed]).drop_columns([_SESSION.name]))
             parts[1] = parts[1].select(parts[0].schema.names)
-        owners = np.concatenate([holder[runs.cluster[rows]], holder[runs.cluster[absorbed]]])
-        folded, owners = fold(pa.concat_batches(parts), owners, self._kept, timed=self.timed)
-        self._table.merge(_numbered(folded, owners))
+        clusters = np.concatenate([runs.cluster[rows], runs.cluster[absorbed]])
+        folded, clusters = fold(pa.concat_batches(parts), clusters, self._kept, timed=self.timed)
+        self._table.merge(_numbered(folded, holder[clusters]))
         self._alive.values[runs.number[absorbed]] = False
         self._open -= int(absorbed.sum())
         changed = np.flatnonzero(taken)
@@ -224,7 +226,7 @@ class SessionStore:
         self._last.values[numbers_of] = np.maximum.reduceat(runs.last, runs.starts)[changed]
         self._owner.values[numbers_of] = runs.group[runs.starts[changed]]
         self._earliest_us = min(self._earliest_us, self._ends_us(numbers_of).min())
-        self._link(np.unique(runs.group), numbers_of)
+        self._link(distinct(runs.group, len(self._groups)), numbers_of)
 
     def _grow(self, more: int) -> None:
         size = self._first.size + more
@@ -245,7 +247,7 @@ class SessionStore:
         if self._earliest_us > upto_us:
             return
         gone = self._ending(after_us=NEVER_US, upto_us=upto_us)
-        groups = np.unique(self._owner.values[gone])
+        groups = distinct(self._owner.values[gone], len(self._groups))
         self._alive.values[gone] = False
         self._open -= len(gone)
         self._link(groups, np.zeros(0, np.int64))
@@ -273,10 +275,10 @@ class SessionStore:
 
     def _link(self, groups: Integers, fresh: Integers) -> None:
         """Make the lists of the groups anew, of those in them that are still open, and of others that are theirs."""
-        there = np.unique(np.concatenate([self._of_groups(groups), fresh]))
+        there = distinct(np.concatenate([self._of_groups(groups), fresh]), self._alive.size)
         there = there[self._alive.values[there]]
         self._heads.values[groups] = _NONE
-        order = there[np.lexsort((self._first.values[there], self._owner.values[there]))]
+        order = there[lexical(self._owner.values[there], self._first.values[there])]
         owners = self._owner.values[order]
         last_of_group = np.r_[owners[1:] != owners[:-1], True][: len(order)]
         self._next.values[order] = np.where(
@@ -305,7 +307,8 @@ class SessionStore:
     def closing(self, *, after_us: int, upto_us: int) -> Iterator[pa.RecordBatch]:
         """Sessions that end in (after, upto], by their ends."""
         if self._earliest_us <= upto_us:
-            yield self._contents(self._ending(after_us=after_us, upto_us=upto_us))
+            ending = self._ending(after_us=after_us, upto_us=upto_us)
+            yield self._contents(ending[lexical(self._ends_us(ending), self._first.values[ending])])
 
     def closes(self, after_us: int, upto_us: int) -> bool:
         """Whether a session ends by then; those that ended before are gone."""
@@ -322,7 +325,7 @@ class SessionStore:
     def of(self, units: pa.RecordBatch) -> pa.RecordBatch:
         """All open sessions of the groups."""
         groups = self._groups.find(units)
-        return self._contents(self._of_groups(np.unique(groups[groups >= 0])))
+        return self._contents(self._of_groups(distinct(groups[groups >= 0], len(self._groups))))
 
     def touched(self, batch: pa.RecordBatch, *, after_us: int) -> pa.RecordBatch:
         return counted(batch, self.keys)
@@ -337,8 +340,7 @@ class SessionStore:
 
     def _ending(self, *, after_us: int, upto_us: int) -> Integers:
         ends = self._last.values + self.window.gap_us
-        found = np.flatnonzero(self._alive.values & (ends > after_us) & (ends <= upto_us))
-        return found[np.lexsort((self._first.values[found], ends[found]))]
+        return np.flatnonzero(self._alive.values & (ends > after_us) & (ends <= upto_us))
 
     def _contents(self, sessions: Integers) -> pa.RecordBatch:
         edges = {
@@ -355,13 +357,20 @@ class SessionStore:
 
 
 def _reached(group: Integers, last: Integers) -> Integers:
-    """The latest end so far among the runs of each group; runs are by group and time."""
-    order = np.argsort(last, kind="stable")
-    rank = np.empty(len(last), np.int64)
-    rank[order] = np.arange(len(last))
-    highest = np.maximum.accumulate(rank + group * len(last)) - group * len(last)
-    reached: Integers = last[order[highest]]
-    return reached
+    """The latest end so far among the runs of each group; runs are by group and time.
+
+    Each group is lifted above the one before it, so that one running maximum goes over all of them.
+    """
+    if len(last) == 0:
+        return last
+    times, ranks = last, last
+    low, span = int(last.min()), int(last.max()) - int(last.min()) + 1
+    if span * (int(group[-1]) + 1) > _FITS:  # centuries: then by rank
+        times, ranks = np.unique(last, return_inverse=True)
+        low, span = 0, len(times)
+    lifted = group * span
+    highest = np.maximum.accumulate(ranks - low + lifted) - lifted
+    return highest + low if times is last else times[highest]
 
 
 def _numbered(batch: pa.RecordBatch, sessions: Integers) -> pa.RecordBatch:

@@ -9,7 +9,9 @@ It is a segment tree (Bentley 1977), walked from its leaves up.
 
 >>> from tidegate.kernel.groups import ROWS
 >>> rows = pa.record_batch({ROWS: [1, 1, 1, 1, 1, 1, 1]})
->>> combined(rows, [], np.array([0, 3, 1]), np.array([7, 4, 6])).column(ROWS).to_pylist()
+>>> shared = Shared([])
+>>> shared.add(rows, np.array([0, 3, 1]), np.array([7, 4, 6]))
+>>> shared.partials().column(ROWS).to_pylist()
 [7, 1, 5]
 """
 
@@ -27,27 +29,33 @@ from tidegate.model.types import Scalar
 _RANGE = Field("$range", Scalar.BIGINT)
 
 
-def combined(
-    rows: pa.RecordBatch, specs: Sequence[PartialSpec], first: Integers, end: Integers
-) -> pa.RecordBatch:
-    """One partial for each of the ranges [first, end), none of which is empty."""
-    ranges = GroupTable([_RANGE], specs, timed=False, reserve=len(first))
-    pieces, first, end = rows, first.copy(), end.copy()
-    while True:
-        lower = (first & 1 == 1) & (first < end)
-        _add(ranges, pieces, first, lower)
-        first += lower
-        upper = (end & 1 == 1) & (first < end)
-        end -= upper
-        _add(ranges, pieces, end, upper)
-        first >>= 1
-        end >>= 1
-        if not (first < end).any():
-            break
-        pieces = _pairs(pieces, specs)
-    made = ranges.partials()
-    order = np.argsort(numbers(made.column(_RANGE.name)).values)
-    return made.take(pa.array(order))
+class Shared:
+    """The partials of ranges, each over rows that may be given in several parts; no range stays empty."""
+
+    def __init__(self, specs: Sequence[PartialSpec]) -> None:
+        self._specs = specs
+        self._ranges = GroupTable([_RANGE], specs, timed=False)
+
+    def add(self, rows: pa.RecordBatch, first: Integers, end: Integers) -> None:
+        """For each range, the rows [first, end)."""
+        pieces, first, end = rows, first.copy(), end.copy()
+        while True:
+            lower = (first & 1 == 1) & (first < end)
+            _add(self._ranges, pieces, first, lower)
+            first += lower
+            upper = (end & 1 == 1) & (first < end)
+            end -= upper
+            _add(self._ranges, pieces, end, upper)
+            first >>= 1
+            end >>= 1
+            if not (first < end).any():
+                break
+            pieces = _pairs(pieces, self._specs)
+
+    def partials(self) -> pa.RecordBatch:
+        made = self._ranges.partials()
+        order = np.argsort(numbers(made.column(_RANGE.name)).values)
+        return made.take(pa.array(order))
 
 
 def _add(ranges: GroupTable, pieces: pa.RecordBatch, places: Integers, which: Mask) -> None:

@@ -1,9 +1,7 @@
 """Sliding windows: every row is a trigger for the rows around it (semantics §6).
 
-In: rows, taken in by (event time, arrival). Out: contents of the windows that fire. Decided here: when a trigger fires,
-which rows it sees, and which rows are kept for triggers to come. Rows stand in one buffer, ordered by time and arrival,
-so what a trigger sees is a run of it; a row goes when the watermark says that no pending and no possible trigger
-reaches it.
+In: rows. Out: contents of the windows that fire. Decided here: when a trigger fires, which rows it sees, and which rows
+are kept for triggers to come: a row goes when the watermark says that no pending and no possible trigger reaches it.
 
     lookback 2, watermark 5:        1   2       4   5
     rows                            a   b       c   d       a trigger at 5 may still come: it would see [3, 5],
@@ -18,14 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tidegate.kernel.arrow import Integers, Mask, Numbers, array_of, conform, numbers
+from tidegate.kernel.arrow import Integers, Mask, array_of, conform, numbers
 from tidegate.kernel.emission import horizon_us
-from tidegate.kernel.finishing import ARRIVAL, TS
-from tidegate.kernel.frames import Frame, Sight, framed
+from tidegate.kernel.finishing import ARRIVAL
+from tidegate.kernel.frames import Frame, Sight, buffered, fused
+from tidegate.kernel.layers import Layer, Partition, settled, united
 from tidegate.kernel.partitions import Partitions
 from tidegate.kernel.taking import no_rows
 from tidegate.kernel.windowed import Contained, Edges, contents_of, nothing, partial_columns
 from tidegate.model.expressions import Field
+from tidegate.model.time import NEVER_US
 from tidegate.model.types import Scalar
 
 FIRED = "$fired"
@@ -54,34 +54,31 @@ class SlidingSpec:
 
 
 class SlidingStore:
-    """The buffer. `fire` takes rows in, `contents` says what the fired windows hold; `drop` forgets."""
+    """The rows within reach. `fire` says which triggers are due, `contents` what their windows hold; `drop` forgets."""
 
     unused = 0  # every row is at least in its own window
 
     def __init__(self, spec: SlidingSpec) -> None:
         self.spec = spec
-        self._rows = no_rows(spec.what.kept)
-        self._times = np.zeros(0, np.int64)
-        self._fired = np.zeros(0, bool)
-        self._new = np.zeros(0, bool)
-        none = np.zeros(0, np.int64)
-        self._slots = {frame.partition: none for frame in spec.frames if frame.partition}
-        self._partitions = {keys: Partitions(keys) for keys in self._slots}
+        self._layers: list[Layer] = []
+        self._new: Layer | None = None
+        self._reach_us = NEVER_US
+        self._partitions: dict[Partition, Partitions] = {}
+        self._number()
 
     def __len__(self) -> int:
-        return len(self._times)
+        return sum(len(layer) - layer.before(self._reach_us) for layer in self._layers)
 
     @property
     def bytes(self) -> int:
-        arrays = (self._times, self._fired, *self._slots.values())
         indices = sum(one.bytes for one in self._partitions.values())
-        return int(self._rows.nbytes) + sum(int(one.nbytes) for one in arrays) + indices
+        return indices + sum(layer.bytes for layer in self._layers)
 
     def nothing(self) -> pa.RecordBatch:
         made = nothing(self.spec.what)
         if not self.spec.frames:
             return made
-        columns = self._rows.slice(0, 0).select([field.name for field in self.spec.what.columns])
+        columns = self._none.select([field.name for field in self.spec.what.columns])
         partials = [one.spec.kept_type for frame in self.spec.frames for one in frame.inputs]
         arrays = [conform(pa.nulls(0), kind) for kind in partials]
         edges = made.select(range(4))
@@ -91,135 +88,134 @@ class SlidingStore:
             names=[*edges.schema.names, *columns.schema.names, *own],
         )
 
+    @property
+    def _none(self) -> pa.RecordBatch:
+        return no_rows(self.spec.what.kept)
+
     # An epoch
 
     def take(self, rows: pa.RecordBatch) -> None:
-        """Put rows where they belong; of rows with equal times, those that came later stand later."""
-        count = rows.num_rows
-        if count == 0:
-            self._new = np.zeros(len(self), bool)
-            return
-        come = numbers(conform(rows.column(TS), Scalar.BIGINT)).values
-        stays = int(np.searchsorted(self._times, come.min(), side="right"))
-        times = np.r_[self._times[stays:], come]
-        moving = pa.concat_batches([self._rows.slice(stays), rows]) if stays < len(self) else rows
-        order = None
-        if (times[1:] < times[:-1]).any():
-            order = np.argsort(times, kind="stable")
-            times, moving = times[order], moving.take(pa.array(order))
-        slots = {keys: one.slots(rows) for keys, one in self._partitions.items()}
-        for keys, one in slots.items():
-            self._slots[keys] = _placed(self._slots[keys], one, stays, order)
-        self._fired = _placed(self._fired, np.zeros(count, bool), stays, order)
-        self._new = _placed(np.zeros(len(self), bool), np.ones(count, bool), stays, order)
-        self._rows = pa.concat_batches([self._rows.slice(0, stays), moving]) if stays else moving
-        self._times = np.r_[self._times[:stays], times]
+        """The rows are a layer of their own, until triggers have fired."""
+        self._new = None
+        if rows.num_rows:
+            self._new = self._layer(rows, np.zeros(rows.num_rows, bool))
+            self._layers.append(self._new)
 
-    def fire(self, watermark_us: int) -> Integers:
-        """The triggers that fire now, in order."""
+    def fire(self, watermark_us: int) -> Layer:
+        """The triggers that fire now, by time and arrival."""
         if self.spec.at_once:
-            fires = self._new & ~self._fired
-        else:
-            fires = ~self._fired
-            fires &= self._times <= horizon_us(watermark_us, self.spec.delay_us)
-        self._fired = self._fired | fires
-        return np.flatnonzero(fires)
+            if self._new is None:
+                return self._nobody
+            self._new.fired[:] = True
+            return self._new
+        horizon = horizon_us(watermark_us, self.spec.delay_us)
+        due = [layer.firing(horizon) for layer in self._layers]
+        found = [layer for layer in due if len(layer)]
+        if len(found) == 1:
+            return found[0]
+        return united(found, since_us=NEVER_US) if found else self._nobody
 
-    def finish(self) -> Integers:
+    def finish(self) -> Layer:
         """The end of input is a watermark behind everything."""
-        return np.zeros(0, np.int64)
+        return self._nobody
 
     def drop(self, watermark_us: int) -> None:
         """Forget what no trigger reaches any more."""
         reach = horizon_us(horizon_us(watermark_us, self.spec.delay_us), self.spec.lookback_us)
-        gone = int(np.searchsorted(self._times, reach))
-        if gone:
-            self._rows = self._rows.slice(gone)
-            self._times, self._fired = self._times[gone:].copy(), self._fired[gone:].copy()
-            for keys, one in self._partitions.items():
-                self._slots[keys] = self._slots[keys][gone:].copy()
-                if one.is_stale(len(self)):
-                    self._number(keys)
-        self._new = np.zeros(len(self), bool)
+        self._reach_us = max(self._reach_us, reach)
+        self._layers = settled(self._layers, since_us=self._reach_us)
+        self._new = None
+        if any(one.is_stale(len(self)) for one in self._partitions.values()):
+            self._number()
+
+    @property
+    def _nobody(self) -> Layer:
+        return self._layer(self._none, np.zeros(0, bool))
+
+    def _layer(self, rows: pa.RecordBatch, fired: Mask) -> Layer:
+        slots = {keys: one.slots(rows) for keys, one in self._partitions.items()}
+        return Layer.of(rows, fired, slots)
+
+    def _number(self) -> None:
+        """Give the partitions of the rows that there are new numbers."""
+        keys = {frame.partition for frame in self.spec.frames if frame.partition}
+        self._partitions = {one: Partitions(one) for one in keys}
+        self._layers = [self._layer(layer.rows, layer.fired) for layer in self._layers]
 
     # What windows hold
 
-    def contents(self, triggers: Integers) -> Iterator[pa.RecordBatch]:
+    def contents(self, triggers: Layer) -> Iterator[pa.RecordBatch]:
         if len(triggers) == 0:
             return
-        sight = self._sight(triggers)
-        edges = self._edges(sight)
-        if self.spec.frames:
-            yield from self._over(sight, edges)
-        elif self.spec.fused:
-            partials = framed(sight, self.spec.shown, fused=True)
-            columns = edges.columns(slice(None)) | partial_columns(partials)
-            yield pa.RecordBatch.from_arrays([*columns.values()], names=[*columns])
+        edges = self._edges(triggers)
+        if not self.spec.frames and not self.spec.fused:
+            sight = self._sight(triggers)
+            _, runs = sight.runs(self.spec.shown)
+            yield from contents_of(sight.layer.rows, self.spec.what, edges, runs)
+            return
+        names = [field.name for field in self.spec.what.columns if self.spec.frames]
+        own = {name: triggers.rows.column(name) for name in names}
+        columns = edges.columns(slice(None)) | own | partial_columns(self._partials(triggers))
+        yield pa.RecordBatch.from_arrays([*columns.values()], names=[*columns])
+
+    def _partials(self, triggers: Layer) -> list[pa.Array]:
+        """The aggregates of all frames of each trigger."""
+        frames = self.spec.frames or (self.spec.shown,)
+        if self.spec.fused:
+            layers, at_once = self._seen(triggers), self.spec.at_once
+            made = [fused(layers, triggers, frame, at_once=at_once) for frame in frames]
         else:
-            runs = sight.ordered(self.spec.shown).runs
-            yield from contents_of(sight.rows, self.spec.what, edges, runs)
+            sight = self._sight(triggers)
+            made = [buffered(sight, frame) for frame in frames]
+        return [array for arrays in made for array in arrays]
 
-    def _sight(self, triggers: Integers) -> Sight:
-        """The part of the buffer that the triggers can see."""
-        first_us = int(self._times[triggers[0]]) - self.spec.lookback_us
-        last_us = int(self._times[triggers[-1]]) + self.spec.lookahead_us
-        start = int(np.searchsorted(self._times, first_us))
-        end = int(np.searchsorted(self._times, last_us, side="right"))
-        return Sight(
-            rows=self._rows.slice(start, end - start),
-            times_us=self._times[start:end],
-            triggers=triggers - start,
-            new=self._new[start:end] if self.spec.at_once else None,
-            slots={keys: slots[start:end] for keys, slots in self._slots.items()},
-        )
+    def _seen(self, triggers: Layer) -> list[Layer]:
+        """The layers that have something for the triggers."""
+        first_us = int(triggers.times_us[0]) - self.spec.lookback_us
+        last_us = int(triggers.times_us[-1]) + self.spec.lookahead_us
+        return [
+            layer
+            for layer in self._layers
+            if layer.times_us[-1] >= first_us and layer.times_us[0] <= last_us
+        ]
 
-    def _edges(self, sight: Sight) -> Edges:
-        times = sight.times_us[sight.triggers]
-        arrivals = numbers(sight.rows.column(ARRIVAL)).values[sight.triggers]
+    def _sight(self, triggers: Layer) -> Sight:
+        first_us = int(triggers.times_us[0]) - self.spec.lookback_us
+        layer = united(self._seen(triggers), since_us=first_us)
+        arrivals = _arrivals(layer)
+        at = np.flatnonzero(np.isin(arrivals, _arrivals(triggers)))
+        new = None
+        if self.spec.at_once:
+            new = np.zeros(len(layer), bool)
+            new[at] = True
+        return Sight(layer, at, new)
+
+    def _edges(self, triggers: Layer) -> Edges:
+        times = triggers.times_us
         return Edges(
-            numbers=arrivals,
+            numbers=_arrivals(triggers),
             starts_us=times - self.spec.shown.lookback_us,
             ends_us=times + self.spec.shown.lookahead_us,
             times_us=times,
         )
 
-    def _over(self, sight: Sight, edges: Edges) -> Iterator[pa.RecordBatch]:
-        """One row per trigger, with the aggregates of its frames beside its own columns."""
-        names = [field.name for field in self.spec.what.columns]
-        own = sight.rows.select(names).take(pa.array(sight.triggers))
-        columns = edges.columns(slice(None)) | dict(zip(names, own.columns, strict=True))
-        count = 0
-        for frame in self.spec.frames:
-            partials = framed(sight, frame, fused=self.spec.fused)
-            columns |= partial_columns(partials, first=count)
-            count += len(partials)
-        yield pa.RecordBatch.from_arrays([*columns.values()], names=[*columns])
-
     # State
 
     def partials(self) -> pa.RecordBatch:
         """Rows, each with whether it has fired."""
-        fired = array_of(self._fired, None, pa.bool_())
-        return self._rows.append_column(FIRED, fired)
+        if not self._layers:
+            return self._none.append_column(FIRED, pa.array([], pa.bool_()))
+        whole = united(self._layers, since_us=self._reach_us)
+        return whole.rows.append_column(FIRED, array_of(whole.fired, None, pa.bool_()))
 
     def restore(self, batch: pa.RecordBatch) -> None:
         fired: Mask = numbers(conform(batch.column(FIRED), Scalar.BOOLEAN)).values
-        kept = no_rows(self.spec.what.kept).schema.names
-        times: Integers = numbers(conform(batch.column(TS), Scalar.BIGINT)).values
-        order = np.lexsort((numbers(conform(batch.column(ARRIVAL), Scalar.BIGINT)).values, times))
-        self._rows = batch.select(kept).take(pa.array(order))
-        self._times, self._fired = times[order], fired[order]
-        self._new = np.zeros(len(times), bool)
-        for keys in self._slots:
-            self._number(keys)
-
-    def _number(self, keys: tuple[Field, ...]) -> None:
-        self._partitions[keys] = Partitions(keys)
-        self._slots[keys] = self._partitions[keys].slots(self._rows)
+        rows = batch.select(self._none.schema.names)
+        order = np.argsort(numbers(conform(batch.column(ARRIVAL), Scalar.BIGINT)).values)
+        rows, fired = rows.take(pa.array(order)), fired[order]
+        self._layers = [self._layer(rows, fired)] if batch.num_rows else []
 
 
-def _placed(kept: Numbers, come: Numbers, stays: int, order: Integers | None) -> Numbers:
-    """What stays in its place, and behind it the rest, in order."""
-    rest = np.r_[kept[stays:], come]
-    placed: Numbers = np.r_[kept[:stays], rest if order is None else rest[order]]
-    return placed
+def _arrivals(layer: Layer) -> Integers:
+    found: Integers = numbers(conform(layer.rows.column(ARRIVAL), Scalar.BIGINT)).values
+    return found

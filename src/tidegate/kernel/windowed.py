@@ -17,9 +17,8 @@ import pyarrow as pa
 from tidegate.kernel.arrow import Integers, Mask, array_of, arrow_type, conform
 from tidegate.kernel.finishing import WINDOW, WINDOW_TIME
 from tidegate.kernel.gathering import Input, gathered
-from tidegate.kernel.hashing import hash_rows
-from tidegate.kernel.index import KeyIndex
 from tidegate.kernel.panes import WINDOW_END, WINDOW_START
+from tidegate.kernel.slots import GroupIndex
 from tidegate.kernel.taking import OWN
 from tidegate.model.expressions import Field
 
@@ -153,7 +152,7 @@ def members(runs: Sequence[Runs], start: int, stop: int) -> tuple[Integers, Inte
 def _groups(rows: pa.RecordBatch, keys: Sequence[Field]) -> Integers:
     """A number for the group of each row."""
     columns = [conform(rows.column(key.name), key.type) for key in keys]
-    slots, _ = KeyIndex().slots(hash_rows(columns, rows.num_rows))
+    slots, _ = GroupIndex(keys).slots(columns, rows.num_rows)
     return slots
 
 

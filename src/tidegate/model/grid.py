@@ -2,11 +2,17 @@
 
 Decided here once, for planning (`plan/row_sql.py` writes the same arithmetic as expressions) and for the kernel: panes
 are numbered from the first instant there is, so that a pane's number is never negative and flooring is one integer
-division; instants before 1970 need no case of their own.
+division; instants before 1970 need no case of their own. Where windows go by a calendar, a `Ruler` (`calendar.py`) has
+the numbers.
 """
 
+from dataclasses import dataclass
+
+from tidegate.model.calendar import Ruler, whole
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
 from tidegate.model.windows import (
+    AlignedWindow,
+    Calendar,
     Cumulating,
     Hopping,
     Inherited,
@@ -42,6 +48,32 @@ def pane_start_us(number: int, width_us: int, offset_us: int) -> int:
     return number * width_us - pane_shift_us(width_us, offset_us)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Even:
+    """A `Ruler` without a calendar: panes of one width."""
+
+    width_us: int = 1
+    offset_us: int = 0
+
+    @property
+    def origin(self) -> int:
+        """The pane that begins at the offset."""
+        return (pane_shift_us(self.width_us, self.offset_us) + self.offset_us) // self.width_us
+
+    def number(self, instant_us: int) -> int:
+        return pane_number(instant_us, self.width_us, self.offset_us)
+
+    def start_us(self, number: int) -> int:
+        return pane_start_us(number, self.width_us, self.offset_us)
+
+    def standing(self, number: int) -> int:
+        return number
+
+
+Marks = Even | Ruler
+EVERY_INSTANT = Even()
+
+
 def floor_us(instant_us: int, width_us: int, offset_us: int) -> int:
     """The last grid point at or before the instant."""
     return (instant_us - offset_us) // width_us * width_us + offset_us
@@ -60,6 +92,8 @@ def latest_window_us(window: TimeWindow | Inherited, instant_us: int) -> tuple[i
         case Hopping(size_us=size, slide_us=slide, offset_us=offset):
             start = floor_us(instant_us, slide, offset)
             return start, start + size
+        case Calendar():
+            return _latest_of_calendar(window, instant_us)
         case Session(gap_us=gap):
             return instant_us, instant_us + gap
         case Sliding(lookback_us=back, lookahead_us=ahead):
@@ -95,6 +129,8 @@ def open_from_us(
             edge = floor_us(horizon - size, slide, offset) + slide
         case Cumulating(size_us=size, offset_us=offset):
             edge = floor_us(horizon - size, size, offset) + size
+        case Calendar():
+            edge = _open_from_of_calendar(window, horizon)
         case Session():
             edge = MIN_EVENT_TIME_US
         case Sliding(lookahead_us=lookahead):
@@ -102,3 +138,65 @@ def open_from_us(
         case Inherited():
             edge = horizon
     return min(max(edge, MIN_EVENT_TIME_US), MAX_EVENT_TIME_US + 1)
+
+
+def _latest_of_calendar(window: Calendar, instant_us: int) -> tuple[int, int]:
+    if window.kind != "hopping":
+        number = window.bounds.number(instant_us)
+        return window.bounds.start_us(number), window.bounds.start_us(number + 1)
+    marks, panes, slide = window.marks, *_in_panes(window)
+    first = marks.number(instant_us)
+    first -= (first - marks.origin) % slide
+    return marks.start_us(first), marks.start_us(first + panes)
+
+
+def _open_from_of_calendar(window: Calendar, horizon_us: int) -> int:
+    """Where the first window begins that ends later than the horizon."""
+    if window.kind != "hopping":
+        return window.bounds.start_us(window.bounds.number(horizon_us))
+    marks, panes, slide = window.marks, *_in_panes(window)
+    first = marks.number(horizon_us) + 1 - panes
+    first += (marks.origin - first) % slide
+    return marks.start_us(first)
+
+
+def _in_panes(window: Calendar) -> tuple[int, int]:
+    """Size and slide."""
+    return whole(window.size, window.pane), whole(window.step, window.pane)
+
+
+def windows_at(window: AlignedWindow, instant_us: int) -> list[tuple[int, int]]:
+    """All windows that an instant is in, the earliest first.
+
+    >>> windows_at(Hopping(size_us=15, slide_us=5), 12), windows_at(Cumulating(step_us=5, size_us=15), 7)
+    ([(0, 15), (5, 20), (10, 25)], [(0, 10), (0, 15)])
+    """
+    match window:
+        case Tumbling(size_us=size, offset_us=offset):
+            start = floor_us(instant_us, size, offset)
+            return [(start, start + size)]
+        case Hopping(size_us=size, slide_us=slide, offset_us=offset):
+            last = floor_us(instant_us, slide, offset)
+            starts = range(last, instant_us - size, -slide)
+            return [(start, start + size) for start in reversed(starts)]
+        case Cumulating(step_us=step, size_us=size, offset_us=offset):
+            start = floor_us(instant_us, size, offset)
+            ends = range(start + step, start + size + 1, step)
+            return [(start, end) for end in ends if end > instant_us]
+        case Calendar():
+            return _windows_of_calendar(window, instant_us)
+
+
+def _windows_of_calendar(window: Calendar, instant_us: int) -> list[tuple[int, int]]:
+    marks, pane = window.marks, window.marks.number(instant_us)
+    if window.kind == "hopping":
+        panes, slide = _in_panes(window)
+        last = pane - (pane - marks.origin) % slide
+        firsts = reversed(range(last, pane - panes, -slide))
+        return [(marks.start_us(first), marks.start_us(first + panes)) for first in firsts]
+    start_us, end_us = _latest_of_calendar(window, instant_us)
+    ends = [end_us]
+    while window.kind == "cumulating" and (between := marks.start_us(pane + 1)) < end_us:
+        pane += 1
+        ends.insert(-1, between)
+    return [(start_us, end) for end in ends]

@@ -219,6 +219,13 @@ OPTIONS: dict[str, OptionSpec] = {
             choices=("exclusive", "inclusive"),
         ),
         _option(
+            "time_zone",
+            "text",
+            "whose clock the marks of windows are on, such as 'Europe/Berlin' or '+05:30', where they name none",
+            _STREAM,
+            "UTC",
+        ),
+        _option(
             "max_groups",
             "count",
             "how many groups a query may hold; rows of further ones are evicted",

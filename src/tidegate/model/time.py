@@ -39,7 +39,11 @@ UNITS: dict[str, int] = {
     for name in names
     for spelling in ((name, name + "s") if len(name) > 2 else (name,))
 }
-CALENDAR_UNITS = frozenset({"month", "months", "mon", "quarter", "quarters", "year", "years", "y"})
+CALENDAR_UNITS = {
+    **dict.fromkeys(("month", "months", "mon", "mons"), 1),
+    **dict.fromkeys(("quarter", "quarters"), 3),
+    **dict.fromkeys(("year", "years", "y"), 12),
+}
 _SHORT = (
     (DAY, "d"),
     (HOUR, "h"),

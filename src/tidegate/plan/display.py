@@ -24,6 +24,7 @@ from tidegate.model.partials import PartialSpec
 from tidegate.model.time import DAY, format_duration, format_instant
 from tidegate.model.types import Scalar
 from tidegate.model.windows import (
+    Calendar,
     Conditional,
     Counting,
     Cumulating,
@@ -261,6 +262,8 @@ def window_facts(window: Window, names: Names = _NO_NAMES) -> dict[str, str]:
                 "size": format_duration(size),
                 "offset": format_duration(offset),
             }
+        case Calendar():
+            facts = _calendar_facts(window)
         case Session(gap_us=gap, inclusive=inclusive):
             facts = {"gap": format_duration(gap), "inclusive": str(inclusive).lower()}
         case Sliding(lookback_us=lookback, lookahead_us=lookahead):
@@ -280,3 +283,11 @@ def window_facts(window: Window, names: Names = _NO_NAMES) -> dict[str, str]:
         if (name, value) not in (("offset", "0s"), ("inclusive", "false"))
     }
     return {"kind": window.kind, **plain}
+
+
+def _calendar_facts(window: Calendar) -> dict[str, str]:
+    step = {"tumbling": {}, "hopping": {"slide": str(window.step)}}.get(
+        window.kind, {"step": str(window.step)}
+    )
+    lengths = {"size": str(window.size), **step, "offset": str(window.offset)}
+    return {**lengths, "time_zone": window.zone.name}

@@ -3,8 +3,8 @@
 In the fingerprint: inputs and their types, filters, joins, event time, windows, panes, keys, aggregates, what one stage
 hands to the next, and for streams that replace rows what these rows are. Not in it: names that a query gives to its
 tables, subqueries, itself and the columns of append streams; lateness, watermark lag, limits and routes, all of which
-may change between a checkpoint and its restart. `plan_id` is the digest; the lines are kept with every checkpoint, so
-that a refusal can say what is different.
+may change between a checkpoint and its restart; nor, of a time zone, more than its name. `plan_id` is the digest; the
+lines are kept with every checkpoint, so that a refusal can say what is different.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,16 @@ from tidegate.plan.display import (
     shown,
     window_facts,
 )
-from tidegate.plan.physical import Branch, Input, InputKind, Plan, Stage, StageKind, TableLookup
+from tidegate.plan.physical import (
+    Branch,
+    Input,
+    InputKind,
+    Panes,
+    Plan,
+    Stage,
+    StageKind,
+    TableLookup,
+)
 
 FORMAT = 1
 
@@ -77,7 +86,7 @@ def _stage(stage: Stage, numbers: Mapping[str, int]) -> Iterator[str]:
         yield f"window: {_window(stage.window)}"
     for field, meaning in stage.inherited:
         yield f"window: {field.name} is its {meaning}"
-    if stage.panes is not None:
+    if isinstance(stage.panes, Panes):
         yield f"panes: width={stage.panes.width_us} offset={stage.panes.offset_us} copies={stage.panes.copies}"
     for field in (*stage.keys, *stage.partition_by):
         yield f"key: {field.name} {field.type}"

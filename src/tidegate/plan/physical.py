@@ -9,8 +9,11 @@ event time in microseconds, `$pane` the pane's number or minus the code of what 
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import ClassVar
 
+from tidegate.model.calendar import PIECES_FROM_US, Ruler
 from tidegate.model.expressions import Expr, Field, Named, SortKey
+from tidegate.model.grid import Even
 from tidegate.model.options import OptionValue
 from tidegate.model.partials import FinishSpec, PartialSpec
 from tidegate.model.policies import (
@@ -142,6 +145,31 @@ class Panes:
     offset_us: int
     copies: int = 1
 
+    @property
+    def marks(self) -> Even:
+        return Even(width_us=self.width_us, offset_us=self.offset_us)
+
+    def number(self, instant_us: int) -> int:
+        """`$pane` of a row of that instant."""
+        return self.marks.number(instant_us)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pieces:
+    """Pieces of the panes of a calendar: `$pane` is where one begins, in microseconds from `PIECES_FROM_US`.
+
+    One begins at each of `cuts_us`, counted from every multiple of the width; they ascend, and are less than it.
+    """
+
+    copies: ClassVar[int] = 1
+    width_us: int
+    cuts_us: tuple[int, ...]
+    marks: Ruler
+
+    def number(self, instant_us: int) -> int:
+        """`$pane` of a row of that instant, where a piece begins then."""
+        return instant_us - PIECES_FROM_US
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameSpec:
@@ -198,7 +226,7 @@ class Stage:
     options: tuple[tuple[str, OptionValue], ...]
     partials: tuple[PartialSpec, ...] = ()
     finishes: tuple[FinishSpec, ...] = ()
-    panes: Panes | None = None
+    panes: Panes | Pieces | None = None
     join: JoinSpec | None = None
     routing: Routing = Routing.PARTIALS
     fused: bool = False

@@ -16,7 +16,15 @@ from sqlglot import exp
 from tidegate import errors
 from tidegate.model.expressions import Call, Expr, Field, Literal, SortKey, fields_of, walk
 from tidegate.model.types import is_comparable
-from tidegate.model.windows import Cumulating, Hopping, Inherited, Session, Tumbling, Window
+from tidegate.model.windows import (
+    Calendar,
+    Cumulating,
+    Hopping,
+    Inherited,
+    Session,
+    Tumbling,
+    Window,
+)
 from tidegate.plan.aggregate_calls import sort_key
 from tidegate.plan.calls import CallRules
 from tidegate.plan.expressions import Context, bind, bind_condition
@@ -176,9 +184,11 @@ def _needed(windowed: Windowed) -> frozenset[str] | None:
     """The edges that tell this kind of window apart; None: nothing that a query can name does."""
     window: Window = windowed.window
     match window:
-        case Tumbling() | Hopping():
+        case Calendar(kind="hopping", size=size) if not size.is_calendar:
+            return _BOTH  # where a clock jumps, several begin at once
+        case Tumbling() | Hopping() | Calendar(kind="tumbling" | "hopping"):
             return frozenset()
-        case Cumulating():
+        case Cumulating() | Calendar():
             return frozenset({"end"})
         case Session():
             return _BOTH

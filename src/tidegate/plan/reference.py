@@ -4,21 +4,23 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidegate.model.policies import Reason
 from tidegate.plan.aggregates import AGGREGATES, HOLISTIC, AggregateFunction
 from tidegate.sql.functions.catalogue import FUNCTIONS
 from tidegate.sql.functions.signature import COMPARABLE, Function, Overload, Param, first
+from tidegate.sql.respelled import RESPELLED, Respelling
 from tidegate.sql.windows import SPELLINGS
 
 _SYMBOLS = "operators"
 _SPELLED = {"is_distinct": "IS DISTINCT FROM", "is_not_distinct": "IS NOT DISTINCT FROM"}
 _ONE_TYPE = "T"  # any type whose values can be compared, the same one wherever it stands in a form
 _WINDOW_DOCS = {
-    "tumble": "Windows of one size, one after the other.",
+    "tumble": "Windows of one size, one after the other. The size may be of months; a time zone may follow, "
+    "in TUMBLE, HOP and CUMULATE: `TUMBLE(ts, INTERVAL '1' DAY, 'Europe/Berlin')`.",
     "hop": "Windows of one size that start every slide, and overlap.",
-    "cumulate": "Windows that grow by a step up to a size, then start over.",
+    "cumulate": "Windows that grow by a step up to a size, then start over; a month may grow by days or hours.",
     "session": "Windows that end when no row came for a gap.",
     "tumblingwindow": "TUMBLE in eKuiper's words, on the stream's own time; units are 'dd', 'hh', 'mi', 'ss' and 'ms'.",
     "hoppingwindow": "HOP in eKuiper's words: the size comes first.",
@@ -56,8 +58,35 @@ class Entry:
 
 
 def entries() -> list[Entry]:
-    """Windows, aggregates, then scalar functions by family."""
-    return [*_windows(), *_aggregates(), *_scalars()]
+    """Windows, aggregates, then scalar functions by family, and what other systems call the like."""
+    known = [*_windows(), *_aggregates(), *_scalars()]
+    others: list[Entry] = []
+    for respelling in RESPELLED:
+        place = _place_of(respelling, known)
+        if place is None:
+            others.append(_in_other_words(respelling))
+        else:
+            form = f"{respelling.form}: {respelling.means}"
+            known[place] = replace(known[place], forms=(*known[place].forms, form))
+    return [*known, *others]
+
+
+def _place_of(respelling: Respelling, known: list[Entry]) -> int | None:
+    """Where the function is that has a further form here."""
+    named = respelling.names[0]
+    places = (place for place, entry in enumerate(known) if named in (entry.name, *entry.aliases))
+    return next(places, None)
+
+
+def _in_other_words(respelling: Respelling) -> Entry:
+    name, *aliases = respelling.names
+    return Entry(
+        family="in other words",
+        name=name,
+        doc=f"It is {respelling.means}.",
+        forms=(respelling.form,),
+        aliases=tuple(aliases),
+    )
 
 
 def _windows() -> Iterator[Entry]:

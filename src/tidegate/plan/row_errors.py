@@ -59,13 +59,21 @@ def error_of(expr: Expr) -> Expr:
 
 
 def first_of(*codes: Expr) -> Expr:
-    """The first code that is not 0."""
-    real = [code for code in codes if code != NO_ERROR]
+    """The first code that is not 0. Each is written once: doubled at every level, an expression would never end."""
+    real = [part for code in codes if code != NO_ERROR for part in _alternatives(code)]
     if not real:
         return NO_ERROR
     *before, last = real
-    branches = tuple((call("<>", code, NO_ERROR), code) for code in before)
-    return Case(branches, last, Scalar.BIGINT) if branches else last
+    found = [call("nullif", code, NO_ERROR, type=Scalar.BIGINT) for code in before]
+    return call("coalesce", *found, last, type=Scalar.BIGINT) if found else last
+
+
+def _alternatives(code: Expr) -> Sequence[Expr]:
+    """What `first_of` was given to make this code."""
+    if isinstance(code, Call) and code.function == "coalesce":
+        *before, last = code.args
+        return [*(part.args[0] for part in before if isinstance(part, Call)), last]
+    return [code]
 
 
 def only_where(condition: Expr, code: Expr) -> Expr:

@@ -16,6 +16,7 @@ directly, `$rows_once` counts it in the last of them only.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tidegate.model.calendar import PIECES_FROM_US
 from tidegate.model.expressions import (
     TRUE,
     Case,
@@ -52,6 +53,7 @@ from tidegate.plan.physical import (
     Branch,
     Input,
     Panes,
+    Pieces,
     Routing,
     Stage,
     StageKind,
@@ -187,7 +189,7 @@ class _RowSql:
 
     def _partial_groups(self, prepared: Relation) -> Relation:
         panes = self.stage.panes
-        if panes is None or panes.copies == 1:
+        if not isinstance(panes, Panes) or panes.copies == 1:
             paned = Derive(prepared, (Named(PANE.name, self._pane()), *self._passed_on()))
             return Group(paned, (PANE, *self._keys), tuple(self._partials()))
         copied = Keep(Expand(prepared, COPY.name, panes.copies), self._is_in_copy(panes))
@@ -218,6 +220,8 @@ class _RowSql:
         panes = self.stage.panes
         if panes is None:
             return bigint(NO_PANES)
+        if isinstance(panes, Pieces):
+            return _piece(panes)
         number = call("$divide", _shifted(panes), bigint(panes.width_us), type=Scalar.BIGINT)
         if panes.copies == 1:
             return number
@@ -265,6 +269,17 @@ def _opposite(number: Expr) -> Expr:
 def _shifted(panes: Panes) -> Expr:
     shift = bigint(pane_shift_us(panes.width_us, panes.offset_us))
     return call("$shift", TS, shift, type=Scalar.BIGINT)
+
+
+def _piece(pieces: Pieces) -> Expr:
+    """Where the row's piece begins: its own time without what it is into the piece."""
+    first, *others = pieces.cuts_us
+    time = call("$shift", TS, bigint(-PIECES_FROM_US - first), type=Scalar.BIGINT)
+    into = call("$remainder", time, bigint(pieces.width_us), type=Scalar.BIGINT)
+    start = call("$shift", time, _opposite(into), type=Scalar.BIGINT)
+    cuts = [(call(">=", into, bigint(cut - first)), bigint(cut)) for cut in reversed(others)]
+    cut = Case(tuple(cuts), bigint(first), Scalar.BIGINT) if cuts else bigint(first)
+    return call("$shift", start, cut, type=Scalar.BIGINT)
 
 
 # Input

@@ -16,6 +16,7 @@ from tidegate.plan.expressions import (
     bind,
     unsupported,
 )
+from tidegate.sql.functions.catalogue import find_function
 from tidegate.sql.functions.signature import Function, Overload
 
 
@@ -23,7 +24,7 @@ def special_form(node: exp.Expression) -> tuple[str, list[exp.Expression]] | Non
     """The ordinary call that a special form means."""
     match node:
         case exp.Extract():
-            return f"extract_{node.this.name.lower()}", [node.expression]
+            return f"extract_{_part(node.this.name.lower())}", [node.expression]
         case exp.Trim():
             side = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(
                 str(node.args.get("position") or "").upper(), "trim"
@@ -41,6 +42,21 @@ def special_form(node: exp.Expression) -> tuple[str, list[exp.Expression]] | Non
             return "make_array", list(node.expressions)
         case _:
             return None
+
+
+_PARTS = {
+    "msec": "millisecond",
+    "usec": "microsecond",
+    "weekday": "dow",
+    "dayofweek": "dow",
+    "dayofyear": "doy",
+}
+
+
+def _part(name: str) -> str:
+    """The name of a part in the singular, and in the one word for it."""
+    known = _PARTS.get(name.removesuffix("s"), name.removesuffix("s"))
+    return known if find_function(f"extract_{known}") else name
 
 
 def bind_function(

@@ -44,7 +44,8 @@ class ScopeInput:
 class Scope:
     """`windowed`: whether the columns of the query's own window are visible. `seen` is where a column was named.
 
-    `aggregates` are those in Python, which may be called like the others.
+    `aggregates` are those in Python, which may be called like the others. `named` is what this SELECT calls its
+    columns, in lower case: names that mean nothing yet where they are looked for.
     """
 
     source: SourceText
@@ -53,6 +54,7 @@ class Scope:
     aliases: Mapping[str, Expr] = field(default_factory=dict)
     seen: dict[str, Name] = field(default_factory=dict)
     aggregates: UserAggregates = field(default_factory=dict)
+    named: frozenset[str] = frozenset()
 
     def resolve(self, parts: Sequence[str], span: Span) -> Expr:
         """The column, or the field inside it, that the dotted name means."""
@@ -109,6 +111,11 @@ class Scope:
             hint = (
                 errors.nearest(parts[0], (given.alias for given in self.inputs), otherwise="")
                 or self._inputs()
+            )
+        if len(parts) == 1 and parts[0].lower() in self.named:
+            hint = (
+                f"{parts[0]} is what this SELECT calls a column that it makes: write its expression once more, or "
+                "compute with it in a query over this one"
             )
         if parts[-1].lower() in WINDOW_COLUMNS and not self.windowed:
             hint = (

@@ -121,6 +121,11 @@ class _SelectBinder:
             inputs=self.read.scope_inputs,
             windowed=windowed,
             aggregates=self.around.settings.aggregates,
+            named=frozenset(
+                each.alias.lower()
+                for each in self.select.expressions
+                if isinstance(each, exp.Alias)
+            ),
         )
 
     def context(

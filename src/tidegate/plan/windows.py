@@ -12,11 +12,25 @@ from tidegate import errors
 from tidegate.model.expressions import Expr
 from tidegate.model.options import OptionValue
 from tidegate.model.types import Scalar
-from tidegate.model.windows import Conditional, Counting, Inherited, Session, Window
+from tidegate.model.windows import (
+    AlignedWindow,
+    Calendar,
+    Conditional,
+    Counting,
+    Cumulating,
+    Hopping,
+    Inherited,
+    InvalidLength,
+    Session,
+    Tumbling,
+    Window,
+    in_zone,
+)
 from tidegate.plan.calls import CallRules
 from tidegate.plan.expressions import Context, bind
 from tidegate.plan.grouping import Keys
 from tidegate.sql.windows import WindowSyntax
+from tidegate.sql.zones import named_zone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +54,8 @@ def bind_window(
         window = Conditional(
             open=_condition(syntax, 0, context), close=_condition(syntax, 1, context)
         )
+    if isinstance(window, (Tumbling, Hopping, Cumulating, Calendar)):
+        window = _in_zone(window, syntax, context, options)
     if isinstance(window, Session):
         inclusive = window.inclusive or options.get("session_gap") == "inclusive"
         window = replace(window, inclusive=inclusive)
@@ -51,6 +67,23 @@ def bind_window(
             at, what=f"PARTITION BY in {syntax.spelling}", instead="group by the keys instead"
         )
     return ChosenWindow(window=window, syntax=syntax, time=time, partition_by=partition)
+
+
+def _in_zone(
+    window: AlignedWindow,
+    syntax: WindowSyntax,
+    context: Context,
+    options: dict[str, OptionValue],
+) -> AlignedWindow:
+    """A window that names no zone goes by that of the option `time_zone`, if there is one."""
+    name = options.get("time_zone")
+    if syntax.zone is not None or name is None:
+        return window
+    at = context.scope.source.location(syntax.span)
+    try:
+        return in_zone(window, named_zone(str(name), at))
+    except InvalidLength as invalid:
+        raise invalid.kind(at, order="", **invalid.facts) from None
 
 
 def inherited_window(keys: Keys) -> ChosenWindow | None:

@@ -1,7 +1,8 @@
 """Scenario files: read, checked key by key, and turned into steps.
 
 In: a file. Out: `Scenario`, or a refusal that names file and line. What values mean is not known before the SQL is
-planned; `values` says it then.
+planned; `values` says it then. `sql_file` names a pipeline as it runs, from where the scenario is: what is tested need
+not be a copy.
 """
 
 from collections.abc import Callable
@@ -30,23 +31,29 @@ from tidegate.scenarios.steps import (
 )
 
 ENGINES = ("local", "spark")
-_KEYS = ("name", "engines", "config", "sql", "steps", "error")
+_KEYS = ("name", "engines", "config", "sql", "sql_file", "steps", "error")
 
 
 def load(path: Path) -> Scenario:
     """The scenario in a file."""
+    return read(_text(path), file=str(path))
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         reason = getattr(problem, "strerror", None) or "it is not UTF-8"
         raise errors.unreadable_file(path=path, problem=reason) from None
-    return read(text, file=str(path))
 
 
 def read(text: str, *, file: str) -> Scenario:
     """The scenario in a text."""
     document = read_document(text, file=file)
-    entries = document.known(_KEYS, required=("name", "sql"))
+    entries = document.known(_KEYS, required=("name",))
+    if ("sql" in entries) == ("sql_file" in entries):
+        raise document.bad("a scenario has either sql or sql_file")
+    sql_file = Path(file).parent / entries["sql_file"].text() if "sql_file" in entries else None
     if ("steps" in entries) == ("error" in entries):
         raise document.bad("a scenario has either steps or error")
     config = entries["config"].value() if "config" in entries else {}
@@ -59,7 +66,8 @@ def read(text: str, *, file: str) -> Scenario:
         text=text,
         engines=_engines(entries["engines"]) if "engines" in entries else ENGINES,
         config=config,
-        sql=entries["sql"].text(),
+        sql=entries["sql"].text() if sql_file is None else _text(sql_file),
+        sql_name=f"{file}, sql" if sql_file is None else str(sql_file),
         steps=tuple(_step(step) for step in steps),
         error=_error(entries["error"]) if "error" in entries else None,
     )

@@ -120,7 +120,7 @@ class ExpectedError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One file, with its text. Either `steps` or `error`."""
+    """One file, with its text. Either `steps` or `error`. `sql_name` is what messages call the SQL."""
 
     name: str
     file: str
@@ -128,6 +128,7 @@ class Scenario:
     engines: tuple[str, ...]
     config: Mapping[str, Raw]
     sql: str
+    sql_name: str
     steps: tuple[Step, ...] = ()
     error: ExpectedError | None = None
 

@@ -33,6 +33,11 @@ def done(what: str) -> Result:
     return Result(pa.table({"status": [what]}), is_status=True)
 
 
+def text(told: str) -> Result:
+    """An answer in sentences."""
+    return Result(pa.table({"text": [told]}), text=told)
+
+
 _COLUMNS: Mapping[str, Sequence[str]] = {
     "sources": ("name", "connector"),
     "tables": ("name", "connector"),

@@ -19,7 +19,7 @@ from tidegate.connectors.side import SideSink, open_side_sink
 from tidegate.engines.clock import Clock, WallClock
 from tidegate.engines.engine import Engine, Surroundings, identity_of
 from tidegate.engines.epochs import Listener
-from tidegate.engines.routes import Routes
+from tidegate.engines.routes import routes_of
 from tidegate.engines.subject import Build
 from tidegate.kernel.arrow import arrow_type
 from tidegate.model.policies import StreamKind
@@ -108,7 +108,8 @@ def _surroundings(program: Program, way: Way, before: Surroundings, opened: Open
         if isinstance(each, TableDef)
     }
     sinks = _open_sinks(program, way, opened)
-    return replace(before, tables=tables, sinks=sinks, routes=_routes(program))
+    routes = routes_of(program, lambda name: _open_side(name, program))
+    return replace(before, tables=tables, sinks=sinks, routes=routes)
 
 
 def rows_of_table(table: TableDef, known: pa.Table | None) -> pa.Table:
@@ -117,6 +118,10 @@ def rows_of_table(table: TableDef, known: pa.Table | None) -> pa.Table:
         return known
     if table.connector != BY_HAND:
         return read_table(table)
+    return empty_table(table)
+
+
+def empty_table(table: TableDef) -> pa.Table:
     columns = [(column.name, arrow_type(column.type)) for column in table.physical]
     return pa.schema(columns).empty_table()
 
@@ -168,16 +173,6 @@ def _emitted(program: Program, name: str) -> tuple[Schema, StreamKind]:
 
 
 # Routes
-
-
-def _routes(program: Program) -> Routes:
-    settings = program.settings
-    options = {
-        query.name: {**settings.defaults, **dict(query.logical.options)}
-        for query in program.queries
-    }
-    otherwise = {**settings.defaults, **settings.session}
-    return Routes(options, otherwise=otherwise, open_sink=lambda name: _open_side(name, program))
 
 
 def _open_side(name: str, program: Program) -> SideSink | None:

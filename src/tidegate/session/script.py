@@ -7,6 +7,7 @@ first refusal is raised before anything has changed; all others are its notes.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from tidegate import errors
 from tidegate.plan.inserts import InsertedRows
 from tidegate.plan.script import NamedQuery, Program, apply, explained
 from tidegate.session import looking
@@ -40,10 +41,19 @@ class Heard:
 
 
 Measure = Callable[[NamedQuery, Program], Account]
+Reasons = Callable[[NamedQuery, Program], str]
 
 
-def execute(source: SourceText, before: Program, *, measure: Measure) -> Heard:
-    """All statements of the text. `measure` says for EXPLAIN ANALYZE what a query did, or does."""
+def _no_reasons(query: NamedQuery, program: Program) -> str:
+    raise errors.cannot_run(
+        what="EXPLAIN WHY here", instead="ask where the stream runs, or: tidegate why"
+    )
+
+
+def execute(
+    source: SourceText, before: Program, *, measure: Measure, reasons: Reasons = _no_reasons
+) -> Heard:
+    """All statements of the text. `measure` says for EXPLAIN ANALYZE what a query did, `reasons` why it waits."""
     script = parse_script(source)
     program = before.copy()
     program.catalog.broken |= {name.lower() for name in script.broken}
@@ -52,7 +62,7 @@ def execute(source: SourceText, before: Program, *, measure: Measure) -> Heard:
     for statement in script.statements:
         apply(statement, program)
         if not program.errors:
-            heard.answers.append(_answer(statement, program, measure))
+            heard.answers.append(_answer(statement, program, measure, reasons))
     _raise(program)
     heard.inserts, program.inserts = program.inserts, []
     heard.changes = any(isinstance(one, (Create, Drop, Select)) for one in script.statements)
@@ -73,7 +83,7 @@ def _raise(program: Program) -> None:
     raise first.with_traceback(None)
 
 
-def _answer(statement: Statement, program: Program, measure: Measure) -> Result:
+def _answer(statement: Statement, program: Program, measure: Measure, reasons: Reasons) -> Result:
     match statement:
         case Show():
             return looking.show(statement.kind, program)
@@ -84,18 +94,18 @@ def _answer(statement: Statement, program: Program, measure: Measure) -> Result:
             return look(definition)
         case Explain():
             query = explained(statement, program)
+            if statement.level == "why":
+                return looking.text(reasons(query, program))
             told = measure(query, program) if statement.level == "analyze" else None
             return looking.explain(
                 query, program, level=statement.level, form=statement.format, measured=told
             )
         case Insert():
             return looking.done(f"INSERT {len(statement.rows)}")
-        case SetOption():
-            return looking.done("SET")
         case Drop():
             return looking.done(f"DROP {statement.kind.upper()} {statement.name.text}")
         case Create():
             words = type(statement).__name__.removeprefix("Create").upper()
             return looking.done(f"CREATE {words} {statement.name.text}")
         case _:
-            return looking.done("SELECT")
+            return looking.done("SET" if isinstance(statement, SetOption) else "SELECT")

@@ -30,12 +30,15 @@ from tidegate.plan.settings import Settings
 from tidegate.plan.user_aggregates import Installed, user_aggregate
 from tidegate.session.accounts import Account, account_of
 from tidegate.session.analysis import measured as measured_alone
+from tidegate.session.analysis import stood
 from tidegate.session.answers import Result, Rows, Subscription
 from tidegate.session.background import Background
 from tidegate.session.looking import explain
 from tidegate.session.opening import BY_HAND, Opened, Way, change, start
+from tidegate.session.reasons import Question, reasons
 from tidegate.session.rows import Given, batch_from, instant_given
 from tidegate.session.script import Heard, execute
+from tidegate.session.standing import Standing, standing_of
 from tidegate.session.watching import Watching
 from tidegate.sql.source import SourceText
 
@@ -59,7 +62,12 @@ class Session:
         """Run statements; what the last one answers. A SELECT answers with what it emits from now on."""
         with self._lock:
             self._refuse_closed()
-            heard = execute(SourceText(text, name), self._program, measure=self._measure)
+            heard = execute(
+                SourceText(text, name),
+                self._program,
+                measure=self._measure,
+                reasons=self._reasons,
+            )
             self._take_over(heard)
             selected = heard.selected
             answer = self.subscribe(selected) if selected else heard.answers[-1]
@@ -77,8 +85,8 @@ class Session:
         self._put(target, constant_rows(inserted, target.physical))
 
     def explain(self, query: str, *, level: str = "physical", form: str = "text") -> str:
-        """The plan of a stream, or of a SELECT; `level` is logical, physical or analyze, `form` is text or json."""
-        _refuse_other("level", level, ("logical", "physical", "analyze"))
+        """The plan of a stream, or of a SELECT. `level` is logical, physical, analyze or why, `form` text or json."""
+        _refuse_other("level", level, ("logical", "physical", "analyze", "why"))
         _refuse_other("form", form, ("text", "json"))
         with self._lock:
             named = self._program.query(query)
@@ -89,6 +97,8 @@ class Session:
             raise self._unknown(query)
 
     def _explained(self, query: NamedQuery, level: str, form: str) -> str:
+        if level == "why":
+            return self._reasons(query, self._program)
         measured = self._measure(query, self._program) if level == "analyze" else None
         return str(explain(query, self._program, level=level, form=form, measured=measured))
 
@@ -98,6 +108,27 @@ class Session:
         if account is not None and account.stages_of(query.name):
             return account
         return measured_alone(query, program, self._way.build_bounded or self._way.build)
+
+    def _reasons(self, query: NamedQuery, program: Program) -> str:
+        """Why its windows have not fired; a query that does not run is asked behind all rows there are."""
+        if self._engine is not None and self._program.query(query.name) is not None:
+            standing = standing_of(self._engine, query.name)
+            return "".join(f"{line}\n" for line in reasons(standing, Question()))
+        standing, late = stood(query, program, self._way.build_bounded or self._way.build)
+        return "".join(f"{line}\n" for line in reasons(standing, Question(late=late)))
+
+    def standing(self, stream: str) -> Standing:
+        """Where a stream stands: its watermark, inputs, and open windows."""
+        with self._lock:
+            query = self._program.query(stream)
+            if query is None:
+                raise self._unknown(stream)
+            return standing_of(self._running(), query.name)
+
+    @property
+    def program(self) -> Program:
+        """What is defined."""
+        return self._program
 
     def register(self, name: str, aggregate: type[Any] | object) -> None:
         """An aggregate in Python, which queries can call from now on."""

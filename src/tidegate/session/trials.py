@@ -121,7 +121,7 @@ def _differences(scenario: Scenario, build: Build) -> list[str]:
 
 
 def _planned(scenario: Scenario) -> Program:
-    source = SourceText(scenario.sql, f"{scenario.file}, sql")
+    source = SourceText(scenario.sql, scenario.sql_name)
     return plan_script(parse_script(source), _settings(scenario))
 
 

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from sqlglot import TokenType, exp
 
 from tidegate import errors
+from tidegate.model.calendar import Period
 from tidegate.model.policies import EmitMode
 from tidegate.model.time import format_duration
+from tidegate.model.zones import Zone
 from tidegate.sql.cursor import Cursor
 from tidegate.sql.dialect import parse_expression
-from tidegate.sql.lengths import Length, read_length
+from tidegate.sql.lengths import Length, read_any_length, read_length
 from tidegate.sql.options import read_options
 from tidegate.sql.source import Span
 from tidegate.sql.statements import Clauses, EmitClause, WatermarkClause
-from tidegate.sql.windows import CLAUSE_SPELLINGS, WindowSyntax, build_window
+from tidegate.sql.windows import CLAUSE_SPELLINGS, Given, WindowSyntax, build_window
+from tidegate.sql.zones import named_zone
 
 _EMIT_MODES = (
     (("ON", "WINDOW", "CLOSE"), EmitMode.ON_WINDOW_CLOSE),
@@ -137,13 +140,16 @@ def _read_window(cursor: Cursor, clauses: Clauses) -> None:
         raise errors.unknown_function(
             cursor.source.location(kind_span), name=f"WINDOW {kind}", hint=hint
         )
-    lengths: dict[str, int] = {}
+    lengths: dict[str, Period] = {}
+    zones: list[Zone] = []
     places: dict[str, Span] = {}
     time: list[exp.Expression] = []
     cursor.expect("(")
     while not cursor.accept(")"):
         cursor.accept(",")
-        if not _read_common(cursor, clauses, time) and not _read_grace(cursor, clauses):
+        if _read_common(cursor, clauses, time) or _read_grace(cursor, clauses):
+            continue
+        if not _read_zone(cursor, zones):
             _read_argument(cursor, spelling.arguments, lengths, places)
     missing = [
         argument
@@ -161,10 +167,16 @@ def _read_window(cursor: Cursor, clauses: Clauses) -> None:
         )
     while _read_common(cursor, clauses, time):
         pass
-    window = build_window(spelling, lengths, source=cursor.source, places=places, otherwise=start)
+    zone = zones[0] if zones else None
+    given = Given(periods=lengths, zone=zone)
+    window = build_window(spelling, given, source=cursor.source, places=places, otherwise=start)
     span = Span(start.start, start.end)
     clauses.window = WindowSyntax(
-        spelling=spelling.name, span=span, window=window, time=time[0] if time else None
+        spelling=spelling.name,
+        span=span,
+        window=window,
+        time=time[0] if time else None,
+        zone=zone,
     )
 
 
@@ -198,8 +210,21 @@ def _read_grace(cursor: Cursor, clauses: Clauses) -> bool:
     return True
 
 
+def _read_zone(cursor: Cursor, zones: list[Zone]) -> bool:
+    """`TIME ZONE 'Europe/Berlin'`."""
+    if not cursor.sees("TIME", "ZONE"):
+        return False
+    _once(cursor, "TIME ZONE", bool(zones))
+    cursor.expect("TIME", "ZONE")
+    if cursor.kind() is not TokenType.STRING:
+        raise cursor.unexpected("the name of a time zone, such as 'Europe/Berlin'")
+    at = cursor.source.location(cursor.here())
+    zones.append(named_zone(cursor.take().text, at))
+    return True
+
+
 def _read_argument(
-    cursor: Cursor, arguments: tuple[str, ...], lengths: dict[str, int], places: dict[str, Span]
+    cursor: Cursor, arguments: tuple[str, ...], lengths: dict[str, Period], places: dict[str, Span]
 ) -> None:
     if cursor.word() in _FOREIGN_ARGUMENTS:
         clause, instead = _FOREIGN_ARGUMENTS[cursor.word()]
@@ -217,8 +242,7 @@ def _read_argument(
         cursor.take()
     if argument.lower() in lengths:
         raise errors.repeated_clause(cursor.source.location(cursor.here()), clause=argument)
-    length = read_length(cursor)
-    lengths[argument.lower()], places[argument.lower()] = length.value_us, length.span
+    lengths[argument.lower()], places[argument.lower()] = read_any_length(cursor)
 
 
 _FOREIGN_ARGUMENTS = {

@@ -5,20 +5,25 @@ One home for what a length may look like; windows, clauses and interval arithmet
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlglot import TokenType, exp
 
 from tidegate import errors
+from tidegate.model.calendar import Period
 from tidegate.model.time import (
+    CALENDAR_UNITS,
     MAX_DURATION_US,
     DurationError,
     format_duration,
     parse_duration,
     unit_length_us,
 )
-from tidegate.sql.cursor import Cursor
 from tidegate.sql.places import own_span, span_of
 from tidegate.sql.source import SourceText, Span
+
+if TYPE_CHECKING:
+    from tidegate.sql.cursor import Cursor
 
 _UNITS = ("microsecond", "millisecond", "second", "minute", "hour", "day", "week")
 UNITS_HINT = f"units are {', '.join(_UNITS).upper()}"
@@ -28,6 +33,9 @@ _CLAUSE_WORDS = frozenset(
 )
 _FIELDS = ("DAY", "HOUR", "MINUTE", "SECOND")
 _NUMBER = re.compile(r"\s*[+-]?[0-9]+(?:\.[0-9]+)?\s*")
+_YEARS_AND_MONTHS = re.compile(r"([+-]?)([0-9]{1,6})-([0-9]{1,6})")
+_TERM = re.compile(r"(?<![0-9.])([+-]?\s*[0-9]{1,9})\s*([^\W\d_]+)")
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +78,40 @@ def length_us(
         raise errors.bad_interval(at, text=f"'{text[:40]}'", problem=problem) from None
 
 
+def read_period(
+    text: str, unit: str, *, source: SourceText, span: Span, unit_span: Span | None = None
+) -> Period:
+    """As `length_us`, where months, quarters and years may stand, too."""
+    try:
+        return Period(us=length_us(text, unit, source=source, span=span, unit_span=unit_span))
+    except CalendarLength:
+        months, rest = _months(text, unit.upper())
+        if months is None:
+            problem = ": months come in whole numbers"
+            at = source.location(span)
+            raise errors.bad_interval(at, text=f"'{text[:40]}'", problem=problem) from None
+        us = length_us(rest, "", source=source, span=span) if rest.strip() else 0
+        return Period(months=months, us=us)
+
+
+def _months(text: str, unit: str) -> tuple[int | None, str]:
+    """The months of a text, and what is left of it; None if it has others than whole ones."""
+    if unit == "YEAR TO MONTH":
+        both = _YEARS_AND_MONTHS.fullmatch(text.strip())
+        if both is None:
+            return None, ""
+        months = int(both[2]) * 12 + int(both[3])
+        return -months if both[1] == "-" else months, ""
+    written = f"{text} {unit}" if unit else text
+    found = 0
+    for count, name in _TERM.findall(written):
+        if name.lower() in CALENDAR_UNITS:
+            found += int(count.replace(" ", "")) * CALENDAR_UNITS[name.lower()]
+    rest = _TERM.sub(lambda term: "" if term[2].lower() in CALENDAR_UNITS else term[0], written)
+    left = any(word.lower() in CALENDAR_UNITS for word in _WORD.findall(rest))
+    return (None, "") if left else (found, rest)
+
+
 def _parse(text: str, unit: str) -> int:
     if " TO " in unit:
         return _fields_us(text, unit)
@@ -106,17 +148,27 @@ def _fields_us(text: str, unit: str) -> int:
 def interval_us(node: exp.Expression, source: SourceText) -> int:
     """Microseconds of an INTERVAL literal in an expression (`intervals.py` made it a call)."""
     value, unit = node.expressions
-    return length_us(
-        value.name,
-        unit.name,
-        source=source,
-        span=span_of(node, source),
-        unit_span=own_span(unit) if unit.name else None,
-    )
+    span, unit_span = span_of(node, source), own_span(unit) if unit.name else None
+    return length_us(value.name, unit.name, source=source, span=span, unit_span=unit_span)
 
 
-def read_length(cursor: Cursor) -> Length:
+def interval_period(node: exp.Expression, source: SourceText) -> Period:
+    """As `interval_us`, where months may stand, too."""
+    value, unit = node.expressions
+    span, unit_span = span_of(node, source), own_span(unit) if unit.name else None
+    return read_period(value.name, unit.name, source=source, span=span, unit_span=unit_span)
+
+
+def read_length(cursor: "Cursor") -> Length:
     """`INTERVAL '5' SECOND`, `'5s'`, or `5 SECONDS`, in a clause."""
+    period, span = read_any_length(cursor)
+    if period.is_calendar:
+        raise errors.calendar_length(cursor.source.location(span), unit=period)
+    return Length(value_us=period.us, span=span)
+
+
+def read_any_length(cursor: "Cursor") -> tuple[Period, Span]:
+    """As `read_length`, where months may stand, too."""
     start = cursor.here()
     explicit = cursor.accept("INTERVAL")
     sign = "-" if cursor.accept("-") else ""
@@ -128,20 +180,15 @@ def read_length(cursor: Cursor) -> Length:
     unit_span = cursor.here()
     unit = _read_unit(cursor) if explicit or number else ""
     span = cursor.since(start)
-    try:
-        value_us = length_us(
-            text, unit, source=cursor.source, span=span, unit_span=unit_span if unit else None
-        )
-    except CalendarLength as calendar:
-        raise errors.calendar_length(cursor.source.location(span), unit=calendar.unit) from None
-    return Length(value_us=value_us, span=span)
+    unit_at = unit_span if unit else None
+    return read_period(text, unit, source=cursor.source, span=span, unit_span=unit_at), span
 
 
 def _is_unit(word: str) -> bool:
     return word.isalpha() and word not in _CLAUSE_WORDS
 
 
-def _read_unit(cursor: Cursor) -> str:
+def _read_unit(cursor: "Cursor") -> str:
     word = cursor.word()
     if not _is_unit(word):
         return ""

@@ -319,11 +319,7 @@ def _read_describe(cursor: Cursor, start: Span) -> Statement:
 
 
 def _read_explain(cursor: Cursor, start: Span) -> Statement:
-    level = (
-        cursor.one_of("LOGICAL", "PHYSICAL", "ANALYZE").lower()
-        if cursor.word() in _LEVELS
-        else "physical"
-    )
+    level = cursor.one_of(*_LEVELS).lower() if cursor.word() in _LEVELS else "physical"
     form = "text"
     if cursor.sees("FORMAT", "TEXT") or cursor.sees("FORMAT", "JSON"):
         cursor.expect("FORMAT")
@@ -337,7 +333,7 @@ def _read_explain(cursor: Cursor, start: Span) -> Statement:
     )
 
 
-_LEVELS = ("LOGICAL", "PHYSICAL", "ANALYZE")
+_LEVELS = ("LOGICAL", "PHYSICAL", "ANALYZE", "WHY")
 
 
 def _read_set(cursor: Cursor, start: Span) -> Statement:

@@ -5,7 +5,7 @@ clauses and the window functions in its FROM; what is left is plain SQL, and kee
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import TokenType, exp
 from sqlglot.tokenizer_core import Token
@@ -175,13 +175,7 @@ def _read_table_window(cursor: Cursor, parts: _Separated) -> None:
     window = window_from_arguments(
         SPELLINGS[written.lower()], arguments, source=cursor.source, span=start, written=written
     )
-    parts.table_windows[key] = WindowSyntax(
-        spelling=written,
-        span=start,
-        window=window.window,
-        time=window.time,
-        partition_by=partition_by,
-    )
+    parts.table_windows[key] = replace(window, partition_by=partition_by)
 
 
 def _read_table(cursor: Cursor, parts: _Separated) -> int:

@@ -27,6 +27,15 @@ def render_relation(
     return "\n".join(_Renderer(engine, values).select(relation))
 
 
+def grouping_order(keys: Sequence[str], engine: Engine) -> list[str]:
+    """The keys of a group, in the order of its GROUP BY.
+
+    Spark's hash of a group adds its last key as it is and the others many times over. Keys and panes are often numbers
+    that follow each other: panes that come last are cells in a row, and if they come first, all fall on the same cells.
+    """
+    return list(reversed(keys)) if engine is Engine.SPARK else list(keys)
+
+
 def _indented(lines: Iterable[str]) -> Lines:
     return [f"  {line}" for line in lines]
 
@@ -140,4 +149,5 @@ class _Renderer:
         for named in group.partials:
             *before, last = render_partial(named.spec, self.engine, self.values)
             items.append([*before, f"{last} AS {self._quoted(named.name)}"])
-        return [*_statement(items, self._from(group.input)), f"GROUP BY {', '.join(keys)}"]
+        by = ", ".join(grouping_order(keys, self.engine))
+        return [*_statement(items, self._from(group.input)), f"GROUP BY {by}"]

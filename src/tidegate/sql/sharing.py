@@ -96,5 +96,7 @@ def _replaced(expr: Expr, names: dict[Expr, str]) -> Expr:
 
 def _inside(expr: Expr, names: dict[Expr, str]) -> Expr:
     """The expression itself, with its parts replaced."""
-    others = {part: name for part, name in names.items() if part != expr}
-    return _replaced(expr, others)
+    return substitute(
+        expr,
+        lambda node: Field(names[node], node.type) if node is not expr and node in names else None,
+    )

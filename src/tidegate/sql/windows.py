@@ -12,30 +12,39 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from tidegate import errors
+from tidegate.model.calendar import NO_PERIOD, Period
 from tidegate.model.time import DAY, HOUR, MILLISECOND, MINUTE, SECOND
 from tidegate.model.windows import (
+    AlignedKind,
     Counting,
-    Cumulating,
-    Hopping,
     InvalidLength,
     Session,
     Sliding,
-    Tumbling,
     Window,
+    aligned,
 )
+from tidegate.model.zones import UTC_ZONE, Zone
 from tidegate.sql.intervals import is_interval
-from tidegate.sql.lengths import CalendarLength, interval_us, length_us
+from tidegate.sql.lengths import interval_period, read_period
 from tidegate.sql.places import head_of, span_of
 from tidegate.sql.source import SourceText, Span
+from tidegate.sql.zones import named_zone
 
 EKUIPER_UNITS = {"dd": DAY, "hh": HOUR, "mi": MINUTE, "ss": SECOND, "ms": MILLISECOND}
-_TIME_ZONE = re.compile(r"[A-Za-z]+/[A-Za-z_/+-]+[0-9]*|UTC|GMT")
+_NO_LENGTHS = frozenset({"time", "unit", "open", "close", "time_zone"})
+_ZONE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_/+-]*")
+_ZONE = re.compile(
+    rf"{_ZONE_NAME.pattern}|[+-][0-9]{{1,2}}:?[0-9]{{2}}"
+)  # there, no length can be meant
 _UNIT_HINT = "units are " + ", ".join(f"'{unit}'" for unit in EKUIPER_UNITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowSyntax:
-    """A window as it was written. `window` is None for the state window, whose conditions have yet to be bound."""
+    """A window as it was written, with the zone that is named in it, if one is.
+
+    `window` is None for the state window, whose conditions have yet to be bound.
+    """
 
     spelling: str
     span: Span
@@ -43,16 +52,21 @@ class WindowSyntax:
     time: exp.Expression | None = None
     conditions: tuple[exp.Expression, ...] = ()
     partition_by: tuple[exp.Expression, ...] = ()
+    zone: Zone | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spelling:
-    """Arguments in order; those after `required` many may be left out. A leading `unit` scales the plain numbers."""
+    """Arguments in order; those after `required` many may be left out. A leading `unit` scales the plain numbers.
+
+    Where it is `zoned`, a `time_zone` may follow, by name or as a text that can only be one.
+    """
 
     name: str
     arguments: tuple[str, ...]
     required: int
-    build: Callable[[Mapping[str, int]], Window] | None
+    build: "Callable[[Given], Window] | None"
+    zoned: bool = False
 
     @property
     def takes_unit(self) -> bool:
@@ -71,43 +85,63 @@ class Spelling:
         return f"{name}{self.order[:-1]}{optional})"
 
 
-def _tumbling(given: Mapping[str, int]) -> Window:
-    return Tumbling(size_us=given["size"], offset_us=given.get("offset", 0))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The arguments of a window: lengths, or counts as so many, and the zone whose clock it goes by."""
+
+    periods: Mapping[str, Period]
+    zone: Zone | None = None
+
+    def us(self, name: str, otherwise: int = 0) -> int:
+        """A length that has to be fixed."""
+        period = self.periods.get(name, Period(us=otherwise))
+        if period.is_calendar:
+            raise InvalidLength(name, errors.calendar_length, unit=period)
+        return period.us
+
+    def aligned(self, kind: AlignedKind, step: str = "size") -> Window:
+        periods, zone = self.periods, self.zone or UTC_ZONE
+        offset = periods.get("offset", NO_PERIOD)
+        return aligned(kind, periods["size"], periods[step], offset=offset, zone=zone)
 
 
-def _hopping(given: Mapping[str, int]) -> Window:
-    return Hopping(size_us=given["size"], slide_us=given["slide"], offset_us=given.get("offset", 0))
+def _tumbling(given: Given) -> Window:
+    return given.aligned("tumbling")
 
 
-def _cumulating(given: Mapping[str, int]) -> Window:
-    return Cumulating(
-        size_us=given["size"], step_us=given["step"], offset_us=given.get("offset", 0)
-    )
+def _hopping(given: Given) -> Window:
+    return given.aligned("hopping", "slide")
 
 
-def _session(given: Mapping[str, int]) -> Window:
-    return Session(gap_us=given["gap"])
+def _cumulating(given: Given) -> Window:
+    return given.aligned("cumulating", "step")
 
 
-def _sliding(given: Mapping[str, int]) -> Window:
-    return Sliding(lookback_us=given["lookback"], lookahead_us=given.get("lookahead"))
+def _session(given: Given) -> Window:
+    return Session(gap_us=given.us("gap"))
 
 
-def _counting(given: Mapping[str, int]) -> Window:
-    return Counting(rows=given["rows"], step=given.get("step", given["rows"]))
+def _sliding(given: Given) -> Window:
+    ahead = given.us("lookahead") if "lookahead" in given.periods else None
+    return Sliding(lookback_us=given.us("lookback"), lookahead_us=ahead)
 
 
-def _spark_window(given: Mapping[str, int]) -> Window:
-    hops = given.get("slide", given["size"]) != given["size"]
-    return _hopping(given) if hops else _tumbling(given)
+def _counting(given: Given) -> Window:
+    rows = given.us("rows")
+    return Counting(rows=rows, step=given.us("step", rows))
 
 
-def _spark_session(given: Mapping[str, int]) -> Window:
-    return Session(gap_us=given["gap"], inclusive=True)
+def _spark_window(given: Given) -> Window:
+    size = given.periods["size"]
+    return _tumbling(given) if given.periods.get("slide", size) == size else _hopping(given)
+
+
+def _spark_session(given: Given) -> Window:
+    return Session(gap_us=given.us("gap"), inclusive=True)
 
 
 def _spelling(
-    name: str, arguments: str, build: Callable[[Mapping[str, int]], Window] | None
+    name: str, arguments: str, build: Callable[[Given], Window] | None, *, zoned: bool = False
 ) -> Spelling:
     required, _, optional = arguments.partition("|")
     return Spelling(
@@ -115,15 +149,16 @@ def _spelling(
         arguments=(*required.split(), *optional.split()),
         required=len(required.split()),
         build=build,
+        zoned=zoned,
     )
 
 
 SPELLINGS = {
     spelling.name: spelling
     for spelling in (
-        _spelling("tumble", "time size | offset", _tumbling),
-        _spelling("hop", "time slide size | offset", _hopping),
-        _spelling("cumulate", "time step size | offset", _cumulating),
+        _spelling("tumble", "time size | offset", _tumbling, zoned=True),
+        _spelling("hop", "time slide size | offset", _hopping, zoned=True),
+        _spelling("cumulate", "time step size | offset", _cumulating, zoned=True),
         _spelling("session", "time gap", _session),
         _spelling("tumblingwindow", "unit size", _tumbling),
         _spelling("hoppingwindow", "unit size slide", _hopping),
@@ -131,7 +166,7 @@ SPELLINGS = {
         _spelling("slidingwindow", "unit lookback | lookahead", _sliding),
         _spelling("countwindow", "rows | step", _counting),
         _spelling("statewindow", "open close", None),
-        _spelling("window", "time size | slide offset", _spark_window),
+        _spelling("window", "time size | slide offset", _spark_window, zoned=True),
         _spelling("session_window", "time gap", _spark_session),
     )
 }
@@ -176,19 +211,26 @@ def window_from_arguments(
     lengths = {
         name: reader.length(name, node, given)
         for name, node in given.items()
-        if name not in ("time", "unit", "open", "close")
+        if name not in _NO_LENGTHS
     }
+    zone = reader.zone(given)
     conditions = tuple(given[name] for name in ("open", "close") if name in given)
     places = {name: span_of(node, source, otherwise=span) for name, node in given.items()}
-    window = build_window(spelling, lengths, source=source, places=places, otherwise=span)
+    arguments_given = Given(periods=lengths, zone=zone)
+    window = build_window(spelling, arguments_given, source=source, places=places, otherwise=span)
     return WindowSyntax(
-        spelling=written, span=span, window=window, time=given.get("time"), conditions=conditions
+        spelling=written,
+        span=span,
+        window=window,
+        time=given.get("time"),
+        conditions=conditions,
+        zone=zone,
     )
 
 
 def build_window(
     spelling: Spelling,
-    lengths: Mapping[str, int],
+    given: Given,
     *,
     source: SourceText,
     places: Mapping[str, Span],
@@ -198,7 +240,7 @@ def build_window(
     if spelling.build is None:
         return None
     try:
-        return spelling.build(lengths)
+        return spelling.build(given)
     except InvalidLength as invalid:
         place = source.location(places.get(invalid.argument, otherwise))
         facts = invalid.facts | {"window": spelling.name}
@@ -222,12 +264,34 @@ class _Arguments:
             if name in given:
                 raise errors.duplicate_name(self._at(node), what="argument", name=name)
             given[name] = value
+        self._take_zone(given)
         needed = self.spelling.arguments[first : self.spelling.required]
         missing = [name for name in needed if name not in given]
         if missing:
             by_name = any(isinstance(node, (exp.Kwarg, exp.PropertyEQ)) for node in arguments)
             raise self._arity(len(arguments), missing=missing if by_name else ())
         return given
+
+    def _take_zone(self, given: dict[str, exp.Expression]) -> None:
+        """`TUMBLE(ts AT TIME ZONE 'Europe/Berlin', …)`: the zone is the window's."""
+        time = given.get("time")
+        if not isinstance(time, exp.AtTimeZone) or not self.spelling.zoned:
+            return
+        zone = time.args["zone"]
+        if "time_zone" in given:
+            raise errors.duplicate_name(self._at(zone), what="argument", name="time_zone")
+        given["time"], given["time_zone"] = time.this, zone
+
+    def zone(self, given: Mapping[str, exp.Expression]) -> Zone | None:
+        """The zone that is named, if one is."""
+        node = given.get("time_zone")
+        if node is None:
+            return None
+        name = _string(node)
+        if name is None:
+            example = "for example 'Europe/Berlin'"
+            raise self._refuse("time_zone", node, "a string literal", example=example)
+        return named_zone(name, self._at(node))
 
     def _first(self, arguments: Sequence[exp.Expression]) -> int:
         """Arroyo's `HOP(slide, size)`: lengths alone are a window on the stream's own time."""
@@ -240,15 +304,24 @@ class _Arguments:
         if isinstance(node, (exp.Kwarg, exp.PropertyEQ)):
             lowered = node.this.name.lower()
             name = _NAMED.get(lowered, lowered)
-            if name not in self.spelling.arguments:
-                hint = errors.nearest(name, self.spelling.arguments, otherwise=self.spelling.form)
+            if name not in self._names():
+                hint = errors.nearest(name, self._names(), otherwise=self.spelling.form)
                 raise errors.unknown_option(
                     self._at(node), where=self.written, name=node.this.name, hint=hint
                 )
             return name, node.expression
-        if position >= len(self.spelling.arguments):
+        arguments, zoned = self.spelling.arguments, self.spelling.zoned
+        if zoned and position >= self.spelling.required:
+            names = _ZONE_NAME if position < len(arguments) else _ZONE
+            if isinstance(node, exp.Literal) and node.is_string and names.fullmatch(node.name):
+                return "time_zone", node
+        if position >= len(arguments):
             raise self._arity(position + 1)
-        return self.spelling.arguments[position], node
+        return arguments[position], node
+
+    def _names(self) -> Sequence[str]:
+        zone = ("time_zone",) if self.spelling.zoned else ()
+        return (*self.spelling.arguments, *zone)
 
     def _arity(self, got: int, *, missing: Sequence[str] = ()) -> errors.TidegateError:
         fewest, most = self.spelling.required, len(self.spelling.arguments)
@@ -272,21 +345,14 @@ class _Arguments:
             self._at(node), argument=name, function=self.written, expected=expected, form=form
         )
 
-    def length(self, name: str, node: exp.Expression, given: Mapping[str, exp.Expression]) -> int:
+    def length(
+        self, name: str, node: exp.Expression, given: Mapping[str, exp.Expression]
+    ) -> Period:
         if name in ("rows", "step") and self.spelling.name == "countwindow":
-            return self._count(name, node)
+            return Period(us=self._count(name, node))
         if self.spelling.takes_unit:
-            return self._count(name, node) * self._unit(given["unit"])
+            return Period(us=self._count(name, node) * self._unit(given["unit"]))
         return self._interval(name, node)
-
-    def _refuse_time_zone(self, name: str, node: exp.Expression) -> None:
-        if name == "offset" and _TIME_ZONE.fullmatch(node.name):
-            instead = (
-                "windows are aligned to UTC: shift them with an offset such as INTERVAL '-8' HOUR"
-            )
-            raise errors.not_supported(
-                self._at(node), what=f"a window in a time zone ('{node.name}')", instead=instead
-            )
 
     def _unit(self, node: exp.Expression) -> int:
         text = _string(node)
@@ -308,18 +374,14 @@ class _Arguments:
             )
         return sign * int(number.name)
 
-    def _interval(self, name: str, node: exp.Expression) -> int:
-        sign, inner = (-1, node.this) if isinstance(node, exp.Neg) else (1, node)
-        try:
-            if is_interval(inner):
-                return sign * interval_us(inner, self.source)
-            if isinstance(inner, exp.Literal) and inner.is_string:
-                self._refuse_time_zone(name, inner)
-                return sign * length_us(
-                    inner.name, "", source=self.source, span=span_of(inner, self.source)
-                )
-        except CalendarLength as calendar:
-            raise errors.calendar_length(self._at(node), unit=calendar.unit) from None
+    def _interval(self, name: str, node: exp.Expression) -> Period:
+        if isinstance(node, exp.Neg):
+            return -self._interval(name, node.this)
+        if is_interval(node):
+            return interval_period(node, self.source)
+        if isinstance(node, exp.Literal) and node.is_string:
+            span = span_of(node, self.source)
+            return read_period(node.name, "", source=self.source, span=span)
         raise self._refuse(
             name, node, "a literal INTERVAL", example="for example INTERVAL '10' SECOND"
         )

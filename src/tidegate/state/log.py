@@ -163,7 +163,7 @@ class PartialLog:
             facts=chain.newest.delta.facts if chain else {},
             snapshot=snapshot,
             intent=intent,
-            deltas=_deltas(self.shards, chain),
+            deltas=deltas_of(self.shards, chain),
         )
 
     def intend(self, epoch: int, facts: Facts) -> None:
@@ -263,7 +263,7 @@ class PartialLog:
             self._growth.add(link.delta.bytes)
 
 
-def _deltas(shards: ShardFiles, chain: Chain | None) -> Callable[[], Iterator[Delta]]:
+def deltas_of(shards: ShardFiles, chain: Chain | None) -> Callable[[], Iterator[Delta]]:
     def read() -> Iterator[Delta]:
         for link in chain.deltas if chain else ():
             parts = shards.read_all(link.delta.entries)

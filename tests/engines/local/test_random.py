@@ -256,4 +256,6 @@ def test_what_quotas_let_through_is_exact(
         assert found is not None or "SESSION" in free, row
         if found is not None:
             missing.remove(found)
-    assert evicted or not missing
+    # A row of several windows that finds room in one of them is not turned away.
+    overlapping = "HOP" in free or "CUMULATE" in free
+    assert evicted or overlapping or not missing

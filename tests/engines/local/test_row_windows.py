@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines.local.ways import lanes
@@ -78,6 +78,7 @@ OTHERS = {
     "states, rows": "SELECT k, v FROM ev WHERE x <> 0 GROUP BY statewindow(v > 3, v > 3)",
 }
 
+TEN_THOUSAND = 10_000
 KINDS = ("late", "duplicate", "evicted", "error")
 DEDUP = "WITH (dedup_key = 'k, v', dedup_within = '2s')"
 DUPLICATES = {
@@ -186,6 +187,19 @@ def check(
 @pytest.mark.parametrize("name", SLIDING)
 @given(steps=acts())
 def test_sliding_windows(name: str, steps: list[Act]) -> None:
+    check_sliding(name, steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLIDING)
+@settings(max_examples=-(-TEN_THOUSAND // len(SLIDING)))
+@given(steps=acts())
+def test_sliding_windows_on_ten_thousand_streams(name: str, steps: list[Act]) -> None:
+    check_sliding(name, steps)
+
+
+def check_sliding(name: str, steps: list[Act]) -> None:
+    """What one structure for all frames says, and what gathering the rows of each says."""
     query = SLIDING[name]
     subjects = {
         "fused": in_process(planned(query)),

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from tests.engines.spark.test_files import drain, inputs
 from tests.planning import program
@@ -27,7 +27,9 @@ from tidegate.engines.engine import Engine, Surroundings
 from tidegate.engines.epochs import Listener
 from tidegate.engines.inputs import BY_HAND
 from tidegate.engines.local.build import local_build
+from tidegate.engines.spark import rows, shards
 from tidegate.engines.spark.build import spark_build
+from tidegate.engines.spark.by_task import ByTask
 from tidegate.engines.spark.shards import PlacedOperator
 from tidegate.engines.stage import Made, WindowStage
 from tidegate.engines.values import rows_of
@@ -250,6 +252,29 @@ def test_a_snapshot_behind_every_epoch(
     engine.close()
 
 
+def test_what_goes_with_every_job_stays_short(
+    small: Path,
+    tmp_path: Path,
+    spark: SparkSession,
+    expected: tuple[Seen, dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An epoch is a turn or two of each stage, so the third one is behind a snapshot."""
+    monkeypatch.setattr(shards, "_MOST_TURNS", 3)
+    seen, made = Seen.nothing(), told(small, state="executors")
+    engine = start(made, seen, log_in(tmp_path / "state"))
+    lengths = []
+    while not engine.exhausted:
+        engine.poll()
+        stages = [one for one in engine.dataflow.stages if isinstance(one, WindowStage)]
+        lengths += [len(one.operator._away.history.past) for one in stages]  # type: ignore[attr-defined]
+    engine.end()
+    assert (seen, engine.totals.facts()) == expected
+    engine.close()
+    assert 0 < max(lengths) < 3
+    assert lengths.count(0) == len(EVERYTHING)
+
+
 def test_a_stream_goes_on_under_another_lateness(
     small: Path, tmp_path: Path, spark: SparkSession
 ) -> None:
@@ -293,6 +318,66 @@ def test_a_watermark_that_moves_nothing_yet(tmp_path: Path, spark: SparkSession)
     assert away(engine) == {"counted"}
     assert seen.rows["counted"].total() == 3
     engine.close()
+
+
+@pytest.mark.parametrize("state", ["driver", "executors"])
+def test_tasks_whose_partials_nobody_puts_together(
+    state: str, small: Path, tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An epoch of two files, each of them a task's."""
+    cuts: list[bool] = []
+
+    def noted(self: ByTask, frame: DataFrame) -> DataFrame | None:
+        made = cut(self, frame)
+        cuts.append(made is not None)
+        return made
+
+    cut = ByTask.cut
+    monkeypatch.setattr(rows, "_FEW_ROWS", 0)
+    monkeypatch.setattr(ByTask, "cut", noted)
+    made = told(small, state=state)
+    both = []
+    for build in (spark_build, local_build):
+        seen = Seen.nothing()
+        around = seen.surroundings(log_in(tmp_path / build.__name__))
+        engine = build(inputs=inputs(made, 2 * rows_of_a_file(made)))(made, around)
+        drain(engine)
+        both.append((seen, engine.totals.facts()))
+        engine.close()
+    assert both[0] == both[1]
+    assert any(cuts)
+
+
+def test_rows_that_only_bounds_can_tell(
+    small: Path, tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row that is late and cannot be divided by is late. One shard sees that it cannot know; nothing counts twice."""
+    sql = (
+        SQL[: SQL.index("CREATE STREAM")]
+        + """
+    CREATE STREAM divided AS SELECT k, COUNT(*) AS n, SUM(1000 / (v % 20)) AS s FROM ev
+    GROUP BY k, TUMBLE(at, INTERVAL '5' SECOND)"""
+    )
+    made = program(
+        sql.format(place=small),
+        prelude="",
+        settings=Settings(spark={"state": "executors", "shards": 3}),
+    )
+    assert made.errors == []
+    asked: list[bool] = []
+    take = PlacedOperator._run
+
+    def noted(self: PlacedOperator, *args: Any) -> Any:
+        found = take(self, *args)
+        asked.append(found is None)
+        return found
+
+    monkeypatch.setattr(PlacedOperator, "_run", noted)
+    ours = run(made, log_in(tmp_path / "state"))
+    assert ours == run(made, local=True)
+    reasons = Counter(json.loads(one)["reason"] for one in ours[0].diverted)
+    assert reasons["division_by_zero"] > 5 < reasons["allowed_lateness_exceeded"]
+    assert asked.count(True) == 1, "from then on, statements have their bounds"
 
 
 # Disks that fail

@@ -11,12 +11,13 @@ from tests.plan.row_sql import naive
 from tests.plan.row_sql.evaluation import Row, evaluate
 from tests.plan.row_sql.oracle import Answer, Judged, canonical, group_of, windows_of
 from tests.sql.functions.harness import arrow_type_fits
+from tidegate.model.calendar import PIECES_FROM_US
 from tidegate.model.grid import pane_start_us
 from tidegate.model.partials import PartialOp, PartialSpec, row_inputs
 from tidegate.model.policies import AGGREGATED, FILTERED
 from tidegate.model.types import DataType, Scalar
 from tidegate.model.windows import Cumulating, Hopping, Session, Tumbling
-from tidegate.plan.physical import Branch, Routing, Stage, StageKind
+from tidegate.plan.physical import Branch, Pieces, Routing, Stage, StageKind
 from tidegate.plan.row_inputs import has_inputs, read_whole, row_columns
 
 Groups = dict[tuple[Any, ...], list[Judged]]
@@ -55,13 +56,24 @@ def _pane_starts(stage: Stage, row: Judged) -> list[int]:
     if panes.copies > 1:
         assert isinstance(stage.window, (Tumbling, Hopping, Cumulating))
         return [start for start, _ in windows_of(stage.window, row.ts)]
+    if isinstance(panes, Pieces):
+        return [_piece_start(panes, row.ts)]
     return [(row.ts - panes.offset_us) // panes.width_us * panes.width_us + panes.offset_us]
+
+
+def _piece_start(pieces: Pieces, ts_us: int) -> int:
+    """The last instant up to it at which a piece begins."""
+    midnight = ts_us // pieces.width_us * pieces.width_us
+    starts = [midnight + cut + back for cut in pieces.cuts_us for back in (0, -pieces.width_us)]
+    return max(start for start in starts if start <= ts_us)
 
 
 def key_of(stage: Stage, row: Row) -> tuple[Any, ...]:
     """The same of a row of partials."""
     if stage.panes is None:
         start = row["$pane"]
+    elif isinstance(stage.panes, Pieces):
+        start = row["$pane"] + PIECES_FROM_US
     else:
         start = pane_start_us(row["$pane"], stage.panes.width_us, stage.panes.offset_us)
     names = [field.name for field in (*stage.keys, *stage.partition_by)]

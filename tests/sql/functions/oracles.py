@@ -277,6 +277,7 @@ ORACLES: dict[str, Oracle] = {
     "isinf": math.isinf,
     "isfinite": math.isfinite,
     "element_at": _element,
+    "slice": lambda values, start, count: values[max(start, 1) - 1 :][: max(count, 0)],
     "cardinality": len,
     "array_contains": lambda values, value: value in values,
     "map_keys": lambda entries: [entry[0] for entry in entries],

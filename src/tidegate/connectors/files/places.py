@@ -19,6 +19,7 @@ from tidegate import errors
 
 _UNFINISHED = (".tmp", ".crdownload", "._COPYING_")
 _MAGIC = re.compile(r"[*?\[]")
+_SHOWN = 8  # names in a hint
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -119,9 +120,26 @@ def open_place(path: str, *, awaited: bool = False) -> Place:
     if kind is fs.FileType.Directory:
         return Place(path=path, filesystem=filesystem, base=full)
     if kind is fs.FileType.NotFound and not awaited:
-        raise errors.unreadable_path(path=path, problem="there is no such file or directory")
+        missing, hint = "there is no such file or directory", _beside(filesystem, full)
+        raise errors.unreadable_path(path=path, problem=missing, hint=hint)
     base, _, name = full.rpartition("/")
     return Place(path=path, filesystem=filesystem, base=base or "/", single=name)
+
+
+def _beside(filesystem: fs.FileSystem, full: str) -> str:
+    """What is there instead: the first step of the path that is missing, and what its folder has."""
+    folder, _, missing = full.rstrip("/").rpartition("/")
+    try:
+        while folder and filesystem.get_file_info(folder).type is fs.FileType.NotFound:
+            folder, _, missing = folder.rpartition("/")
+        there = [
+            info.base_name for info in filesystem.get_file_info(fs.FileSelector(folder or "/"))
+        ]
+    except (OSError, pa.ArrowException):
+        return ""
+    shown = ", ".join(sorted(there)[:_SHOWN]) + (" …" if len(there) > _SHOWN else "")
+    otherwise = f"{folder or '/'} has {shown}" if there else f"{folder or '/'} is empty"
+    return errors.nearest(missing, there, otherwise=otherwise)
 
 
 def _glob(path: str, filesystem: fs.FileSystem, full: str) -> Place:

@@ -4,6 +4,9 @@ Decided here: when a plan can be used again. The bounds of an epoch stand in the
 epoch. But where all rows of a batch are inside them, wider bounds say the same; so the usual batch runs a plan that
 accepts every time there is, and only one with late or future rows has its bounds planned in.
 
+Whole rows are chosen by their code here, not in SQL: DataFusion would write the condition down to the columns that it
+is computed from, and that of a sum of ten terms, each named several times, fills any memory.
+
 Extremes of floats are computed the simple way as long as no value is infinite or NaN, which their sum would show;
 from the first batch on in which one is, the careful way is taken.
 """
@@ -13,20 +16,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tidegate.engines.embedded.queries import Query, Workers, as_sql, as_sql_table, sql_schema
-from tidegate.kernel.arrow import conform, numbers
+from tidegate.kernel.arrow import Integers, conform, numbers, validity
 from tidegate.kernel.groups import MAX_TS
 from tidegate.kernel.operator import Bounds
 from tidegate.model.expressions import Field
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
-from tidegate.model.relations import Expand, Group, Lookup, NamedPartial, Relation, Scan
+from tidegate.model.policies import AGGREGATED, FILTERED
+from tidegate.model.relations import Expand, Group, Keep, Lookup, NamedPartial, Relation, Scan
 from tidegate.model.schema import Column, Schema
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
 from tidegate.model.types import Scalar, is_float
 from tidegate.plan.event_time import PARTITION
-from tidegate.plan.physical import Branch, Input, Stage
+from tidegate.plan.physical import CODE, Branch, Input, Stage
 from tidegate.plan.row_sql import BATCH, row_queries
 from tidegate.sql.functions.signature import Engine
 from tidegate.sql.relations import render_relation
@@ -69,6 +72,16 @@ def _statement(relation: Relation) -> _Statement:
     return _Statement(relation, frozenset(name for name in names if f":{name}" in open_text))
 
 
+def _unsifted(relation: Relation) -> _Statement:
+    """Rows of every code; which of them are wanted is seen by the code."""
+    assert isinstance(relation, Keep), relation
+    return _statement(relation.input)
+
+
+def _codes(batch: pa.RecordBatch) -> Integers:
+    return numbers(conform(batch.column(CODE.name), Scalar.BIGINT)).values
+
+
 class EmbeddedRows:
     """The row SQL of a branch over `tables`, which stay."""
 
@@ -81,7 +94,7 @@ class EmbeddedRows:
         self._careful = _statement(queries.main)
         finite, self._checks = _of_finite(queries.main)
         self._finite = _statement(finite) if self._checks else None
-        self._diverted, self._taken = _statement(queries.diverted), _statement(queries.taken)
+        self._diverted, self._taken = _unsifted(queries.diverted), _unsifted(queries.taken)
         self._partitions = None if queries.partitions is None else _statement(queries.partitions)
         self._workers, self._fresh = workers, _remembers(queries.main)
         self._lookups = tuple(lookup.table.name for lookup in branch.lookups)
@@ -108,10 +121,12 @@ class EmbeddedRows:
         return self._run(self._careful, fed, bounds, now_us)
 
     def diverted(self, rows: Batches, bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
-        return self._run(self._diverted, as_sql(rows, self.schema), bounds, now_us)
+        made = self._run(self._diverted, as_sql(rows, self.schema), bounds, now_us)
+        return [batch.filter(pa.array(_codes(batch) > FILTERED)) for batch in made]
 
     def taken(self, rows: Batches, bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
-        return self._run(self._taken, as_sql(rows, self.schema), bounds, now_us)
+        made = self._run(self._taken, as_sql(rows, self.schema), bounds, now_us)
+        return [batch.filter(pa.array(_codes(batch) == AGGREGATED)) for batch in made]
 
     def partitions(self, rows: Batches, bounds: Bounds, now_us: int) -> Mapping[int, int | None]:
         if self._partitions is None:
@@ -135,9 +150,13 @@ class EmbeddedRows:
         if self._time is None:
             return False
         for batch in fed:
-            found = pc.min_max(batch.column(self._time).cast(pa.int64()))
-            low, high = found["min"].as_py(), found["max"].as_py()
-            if low is not None and not bounds.open_from_us <= low <= high <= bounds.latest_us:
+            column = batch.column(self._time)
+            times = numbers(column.cast(pa.int64())).values
+            if column.null_count:
+                times = times[validity(column)]
+            if len(times) == 0:
+                continue
+            if times.min() < bounds.open_from_us or times.max() > bounds.latest_us:
                 return False
         return True
 
@@ -203,4 +222,11 @@ def _of_finite(relation: Relation) -> tuple[Relation, list[str]]:
 
 
 def _is_finite(batch: pa.RecordBatch, checks: Sequence[str]) -> bool:
-    return all(np.isfinite(numbers(batch.column(name)).filled(0.0)).all() for name in checks)
+    """Whether all these sums are. Most often their sum is, which is quicker to see."""
+    for name in checks:
+        sums = numbers(batch.column(name)).filled(0.0)
+        with np.errstate(all="ignore"):
+            total = sums.sum()
+        if not np.isfinite(total) and not np.isfinite(sums).all():
+            return False
+    return True

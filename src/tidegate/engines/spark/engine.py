@@ -12,7 +12,7 @@ import pyarrow as pa
 from tidegate.connectors.protocols import SourceReader
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.engine import Engine, Surroundings
-from tidegate.engines.inputs import BY_HAND, Inputs, uses_of
+from tidegate.engines.inputs import BY_HAND, Inputs, dated_by_source, uses_of
 from tidegate.engines.intents import Intent, Read, Told
 from tidegate.engines.sides import malformed_of
 from tidegate.engines.spark.cluster import check_executors, runs_python
@@ -41,7 +41,7 @@ class SparkEngine(Engine):
         workers: Workers,
     ) -> None:
         self._spark = private_session(spark)
-        self._ranges: dict[str, tuple[SourceReader, Ranges]] = {}
+        self._ranges: dict[str, tuple[tuple[SourceReader, bool, bool], Ranges]] = {}
         files = around.log.shards if isinstance(around.log, PartialLog) else None
         if runs_python(program, on_executors=files is not None):
             check_executors(spark)
@@ -79,11 +79,12 @@ class SparkEngine(Engine):
         return Read(rows=rows, partitions=self._partitions(intent), tell=tell, done=done)
 
     def _ranges_of(self, name: str) -> Ranges:
-        reader = self._readers[name]
+        reader, shared = self._readers[name], uses_of(self.program)[name] > 1
+        made_for = (reader, shared, name in dated_by_source(self.program))
         known = self._ranges.get(name)
-        if known is None or known[0] is not reader:
-            shared = uses_of(self.program)[name] > 1
-            known = self._ranges[name] = reader, ranges_of(self._spark, reader, shared=shared)
+        if known is None or known[0] != made_for:
+            found = ranges_of(self._spark, reader, shared=shared, dated=made_for[2])
+            known = self._ranges[name] = made_for, found
         return known[1]
 
     def _count(self, name: str, found: Range) -> int:

@@ -32,12 +32,17 @@ _BESIDE = pa.schema([(_TEXT, pa.string()), (_DETAIL, pa.string())])
 
 
 class FileFrames:
-    """Ranges of a file source as frames. `shared`: several queries read each of them."""
+    """Ranges of a file source as frames.
 
-    def __init__(self, spark: "SparkSession", source: FileSource, *, shared: bool) -> None:
+    `shared`: several queries read each of them; `dated`: one of these asks for its times.
+    """
+
+    def __init__(
+        self, spark: "SparkSession", source: FileSource, *, shared: bool, dated: bool = True
+    ) -> None:
         source.plan_for_others()
         self._spark, self._source, self._shared = spark, source, shared
-        self._parquet = ParquetFrames(spark, source)
+        self._parquet = ParquetFrames(spark, source, dated=dated)
         self._reports = reports(spark)
 
     def range(self, _after: Offset | None, until: Offset) -> Range:

@@ -22,6 +22,8 @@ _SETTINGS: Mapping[str, str] = {
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # files without a word about it are not Spark 2's
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.adaptive.enabled": "false",  # one exchange of partials leaves nothing to adapt
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "262144",  # partials of a task in one piece, usually
+    "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "18",  # at 16, panes of 10 K groups soon are too many
 }
 _PREPARED = "spark.tidegate.prepared"
 

@@ -1,7 +1,8 @@
 """Which Parquet files Spark may read by itself: those in which every column is what is declared.
 
 Decided here: what another reader would have to convert (an integer that stands for an instant, a text that stands for
-a number) is never left to Spark, which refuses some of it and gives other values for the rest.
+a number) is never left to Spark, which refuses some of it and gives other values for the rest. And that a file's own
+time is asked for only by who needs it: Spark then carries what it knows of the file along with every row.
 """
 
 from collections.abc import Sequence
@@ -22,10 +23,10 @@ _TEXTS = (pa.string(), pa.large_string())
 
 
 class ParquetFrames:
-    """Frames over whole Parquet files of one source."""
+    """Frames over whole Parquet files of one source. `dated`: with the time of the file, as the source has it."""
 
-    def __init__(self, spark: "SparkSession", source: FileSource) -> None:
-        self._spark, self._source = spark, source
+    def __init__(self, spark: "SparkSession", source: FileSource, *, dated: bool) -> None:
+        self._spark, self._source, self._dated = spark, source, dated
         self._readers: dict[frozenset[str], tuple[DataFrameReader, Sequence[str]]] = {}
 
     def frame(self, parts: Sequence[Part]) -> tuple["DataFrame", int] | None:
@@ -57,7 +58,8 @@ class ParquetFrames:
         """Each word to the JVM takes a millisecond, so what is the same for all ranges is said once."""
         reader, columns = self._readers.get(without_zone) or self._reader(without_zone)
         self._readers[without_zone] = reader, columns
-        return reader.parquet(*map(self._path, parts)).selectExpr(*columns)
+        rows = reader.parquet(*map(self._path, parts))
+        return rows.selectExpr(*columns) if self._dated or without_zone else rows
 
     def _reader(self, without_zone: frozenset[str]) -> tuple["DataFrameReader", Sequence[str]]:
         from pyspark.sql.pandas.types import from_arrow_type
@@ -70,7 +72,8 @@ class ParquetFrames:
             fields.append(StructField(column.name, kind))
             name = _name(column.name)
             columns.append(f"CAST({name} AS TIMESTAMP_LTZ) AS {name}" if local else name)
-        columns.append(f"_metadata.file_modification_time AS {_name(SOURCE_TIME)}")
+        if self._dated:
+            columns.append(f"_metadata.file_modification_time AS {_name(SOURCE_TIME)}")
         return self._spark.read.schema(StructType(fields)), columns
 
     @property

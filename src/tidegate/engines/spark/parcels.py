@@ -24,7 +24,7 @@ from tidegate.state.parts import pack, unpack
 
 SCHEMA = pa.schema([("shard", pa.int32()), ("facts", pa.string()), ("tables", pa.binary())])
 _CODE, _START, _END = "$code", "$start", "$end"
-_REFUSED = "refused"
+_REFUSED, _UNSURE = "refused", "unsure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +81,15 @@ def refusal(shard: int, error: TidegateError) -> pa.RecordBatch:
     """The row of a task that could not do what it was to do."""
     told = {"code": error.code, "message": error.message, "hint": error.hint}
     return row_of(shard, {_REFUSED: told}, {})
+
+
+def unsure(shard: int) -> pa.RecordBatch:
+    """The row of a task that cannot judge what it got, and has done nothing."""
+    return row_of(shard, {_UNSURE: True}, {})
+
+
+def any_unsure(rows: pa.Table) -> bool:
+    return any(_UNSURE in json.loads(facts) for facts in rows.column("facts").to_pylist())
 
 
 def accepted(rows: pa.Table) -> pa.Table:

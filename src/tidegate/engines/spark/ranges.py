@@ -38,8 +38,13 @@ class HandedOver:
         )
 
 
-def ranges_of(spark: "SparkSession", reader: SourceReader, *, shared: bool) -> Ranges:
-    """How Spark gets at what the reader reads. `shared`: several queries read each range."""
+def ranges_of(
+    spark: "SparkSession", reader: SourceReader, *, shared: bool, dated: bool = True
+) -> Ranges:
+    """How Spark gets at what the reader reads.
+
+    `shared`: several queries read each range; `dated`: one of these asks for its times.
+    """
     if isinstance(reader, FileSource) and not is_remote(spark):
-        return FileFrames(spark, reader, shared=shared)
+        return FileFrames(spark, reader, shared=shared, dated=dated)
     return HandedOver(spark, reader)

@@ -16,23 +16,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
 from tidegate.engines.embedded.rows import latest_of
+from tidegate.engines.spark.afterwards import Judge
+from tidegate.engines.spark.by_task import by_task
 from tidegate.engines.spark.frames import Frame, lookup_frame, name_frame, prepare
-from tidegate.engines.spark.shards import PlacedOperator
-from tidegate.kernel.arrivals import STAMPED_ROWS
-from tidegate.kernel.arrow import array_of, conform, numbers
-from tidegate.kernel.groups import MAX_TS
+from tidegate.engines.spark.shards import Coming, MadeBy, PlacedOperator
 from tidegate.kernel.operator import Bounds
-from tidegate.kernel.panes import PANE
 from tidegate.model.expressions import Expr, parameters_of
-from tidegate.model.grid import pane_number
-from tidegate.model.policies import DISPOSITION, FILTERED, Reason
 from tidegate.model.relations import Relation
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
-from tidegate.model.types import Scalar
 from tidegate.plan.expressions import CLOCK
 from tidegate.plan.physical import Branch, Routing, Stage, StageKind
 from tidegate.plan.row_sql import BATCH, row_queries
@@ -42,20 +36,6 @@ from tidegate.sql.relations import render_relation
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_LATE = DISPOSITION[Reason.ALLOWED_LATENESS_EXCEEDED]
-# What a row is found to be before anybody asks whether it is late.
-_BEFORE_LATE = (
-    FILTERED,
-    _LATE,
-    *(
-        DISPOSITION[reason]
-        for reason in (
-            Reason.MISSING_EVENT_TIME,
-            Reason.FUTURE_EVENT_TIME,
-            Reason.PRE_EPOCH_EVENT_TIME,
-        )
-    ),
-)
 _FEW_ROWS = 20_000
 _ANY_TIME = {"open_from_us": MIN_EVENT_TIME_US, "latest_us": MAX_EVENT_TIME_US, "clock_us": 0}
 
@@ -75,6 +55,7 @@ class SparkRows:
         queries = row_queries(stage, branch)
         self._main, self._diverted, self._taken = queries.main, queries.diverted, queries.taken
         self._partitions = queries.partitions
+        self._by_task = by_task(queries.main)
         self._lookups = tuple(lookup.table.name for lookup in branch.lookups)
         self._panes = stage.panes
         self._careful = not _tells_afterwards(stage, branch)
@@ -93,16 +74,14 @@ class SparkRows:
     def crossing(self, rows: Sequence[Frame], bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
         """What the kernel gets of the rows; nothing passes here if the kernel is elsewhere."""
         if self._operator is not None and self._operator.is_away:
-            frames = self._frames(self._main, rows, _constants(bounds, now_us))
-            self._operator.bring(self._place, list(frames))
+            self._operator.bring(self._place, self._coming(rows, bounds, now_us))
             return []
         if not self._careful:
-            made = [self._judged(it, bounds) for it in self._run(self._main, rows, _ANY_TIME)]
-            judged = [batch for batch in made if batch is not None]
-            if len(judged) == len(made):
+            judged = self._judge(bounds).all(self._partials(rows, _ANY_TIME))
+            if judged is not None:
                 return judged
             self._careful = True
-        return self._run(self._main, rows, _constants(bounds, now_us))
+        return self._partials(rows, _constants(bounds, now_us))
 
     def diverted(self, rows: Sequence[Frame], bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
         return self._run(self._diverted, rows, _constants(bounds, now_us))
@@ -117,12 +96,19 @@ class SparkRows:
             return {}
         return latest_of(self._run(self._partitions, rows, _constants(bounds, now_us)))
 
+    def _partials(self, rows: Sequence[Frame], values: Mapping[str, int]) -> list[pa.RecordBatch]:
+        made: list[pa.RecordBatch] = []
+        for frame in self._frames(self._main, rows, values):
+            crossed = None if self._by_task is None else self._by_task.partials(frame)
+            made += _in_one(frame) if crossed is None else crossed
+        return made
+
     def _run(
         self, relation: Relation, rows: Sequence[Frame], values: Mapping[str, int]
     ) -> list[pa.RecordBatch]:
         made: list[pa.RecordBatch] = []
         for frame in self._frames(relation, rows, values):
-            made += frame.toArrow().combine_chunks().to_batches()
+            made += _in_one(frame)
         return made
 
     def _frames(
@@ -144,25 +130,35 @@ class SparkRows:
                 name_frame(lookup_frame(session, rows), name)
                 session.conf.set(mark, self._edition)
 
-    # What partials tell
+    # For shards
 
-    def _judged(self, batch: pa.RecordBatch, bounds: Bounds) -> pa.RecordBatch | None:
-        """The partials as the bounds would have made them; None if these cannot tell."""
-        if STAMPED_ROWS in batch.schema.names and _integers(batch, STAMPED_ROWS).any():
-            return None
-        if MAX_TS in batch.schema.names and _latest(batch) > bounds.latest_us:
-            return None
-        if self._panes is None or bounds.open_from_us <= MIN_EVENT_TIME_US:
-            return batch
-        panes = _integers(batch, PANE)
-        if not np.isin(-panes[panes < 0], _BEFORE_LATE).all():
-            return None
-        first = pane_number(bounds.open_from_us, self._panes.width_us, self._panes.offset_us)
-        late = (panes >= 0) & (panes < first)
-        if not late.any():
-            return batch
-        made = array_of(np.where(late, -_LATE, panes), None, pa.int64())
-        return batch.set_column(batch.schema.get_field_index(PANE), PANE, made)
+    def _judge(self, bounds: Bounds) -> Judge:
+        return Judge(bounds=bounds, panes=self._panes)
+
+    def _coming(self, rows: Sequence[Frame], bounds: Bounds, now_us: int) -> Coming:
+        """What shards get, and how to do without their judgement."""
+
+        def with_care() -> Sequence[MadeBy]:
+            self._careful = True
+            return [*self._made_by(rows, _constants(bounds, now_us))]
+
+        if self._careful:
+            return Coming(frames=with_care())
+        frames = [*self._made_by(rows, _ANY_TIME)]
+        return Coming(frames=frames, judge=self._judge(bounds), with_care=with_care)
+
+    def _made_by(self, rows: Sequence[Frame], values: Mapping[str, int]) -> Iterator[MadeBy]:
+        for frame in self._frames(self._main, rows, values):
+            cut = None if self._by_task is None else self._by_task.cut(frame)
+            if self._by_task is None or cut is None:
+                yield MadeBy(frame)
+            else:
+                yield MadeBy(self._by_task.stated(cut), by_task=True)
+
+
+def _in_one(frame: "DataFrame") -> list[pa.RecordBatch]:
+    made: list[pa.RecordBatch] = frame.toArrow().combine_chunks().to_batches()
+    return made
 
 
 def _in_tasks(frame: Frame) -> "DataFrame":
@@ -194,12 +190,3 @@ def _constants(bounds: Bounds, now_us: int) -> Mapping[str, int]:
         "latest_us": bounds.latest_us,
         "clock_us": now_us,
     }
-
-
-def _integers(batch: pa.RecordBatch, name: str) -> np.ndarray:
-    return numbers(conform(batch.column(name), Scalar.BIGINT)).values
-
-
-def _latest(batch: pa.RecordBatch) -> int:
-    times = numbers(conform(batch.column(MAX_TS), Scalar.BIGINT)).filled(MIN_EVENT_TIME_US)
-    return int(times.max(initial=MIN_EVENT_TIME_US))

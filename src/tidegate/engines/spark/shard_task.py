@@ -10,16 +10,18 @@ the run may be over, or the shard be others' for good.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from time import monotonic
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tidegate.engines.embedded.executor import EmbeddedExecutor
 from tidegate.engines.embedded.queries import Workers
 from tidegate.engines.operators import operator_spec
-from tidegate.engines.spark.parcels import Parcel, attempt_facts, refusal, row_of, sent
+from tidegate.engines.spark.afterwards import Judge
+from tidegate.engines.spark.parcels import Parcel, attempt_facts, refusal, row_of, sent, unsure
 from tidegate.engines.stage import logged_parts, step_of
 from tidegate.errors import TidegateError
 from tidegate.kernel.arrivals import read
@@ -28,7 +30,7 @@ from tidegate.kernel.steps import Brought, Seen, State, Step
 from tidegate.plan.physical import Stage
 from tidegate.state import Attempt, Entry, ShardFiles
 
-INPUT, SHARD = "$input", "$shard"
+INPUT, SHARD, TASK = "$input", "$shard", "$task"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +50,13 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """An epoch's step without its rows."""
+    """An epoch's step without its rows. `judges` of its inputs say what is late in them; none: that is known."""
 
     number: int
     facts: Mapping[str, Any]
     now_us: int
     seen: tuple[Seen, ...]
+    judges: tuple[Judge | None, ...] = ()
 
     def step(self, parts: Mapping[str, pa.Table]) -> Step:
         step = step_of(parts, self.facts, inputs=len(self.seen), now_us=self.now_us)
@@ -126,7 +129,9 @@ def turn_task(
     """What each task of a turn does. `columns` are those of each input's partials."""
 
     def task(shard: int, batches: Batches) -> pa.RecordBatch:
-        parts = _parts(batches, columns)
+        parts = _judged(_parts(batches, columns), turn.judges)
+        if parts is None:
+            return unsure(shard)
         held = _taken_up(shape, history, shard)
         held.clock[0] = turn.now_us
         step = turn.step(parts)
@@ -192,15 +197,41 @@ def _partition() -> int:
 
 
 def _parts(batches: Batches, columns: Sequence[Sequence[str]]) -> dict[str, pa.Table]:
-    """Partials by input, as they are logged, each in one piece."""
-    there = [batch for batch in batches if INPUT in batch.schema.names]  # others made the task run
-    if not there:
-        return {}
-    rows = pa.Table.from_batches(there).combine_chunks()
-    found = {}
-    for place in pc.unique(rows.column(INPUT)).to_pylist():
-        own = rows if len(columns) == 1 else rows.filter(pc.equal(rows.column(INPUT), place))
-        found[f"{place}.rows"] = own.select(list(columns[place])).combine_chunks()
+    """Partials by input, as they are logged. Each batch of them has a group once."""
+    found: dict[str, list[pa.RecordBatch]] = {}
+    for batch in batches:
+        if INPUT not in batch.schema.names:
+            continue  # others made the task run
+        for piece in _pieces(batch):
+            place = piece.column(INPUT)[0].as_py()
+            found.setdefault(f"{place}.rows", []).append(piece.select(list(columns[place])))
+    return {name: pa.Table.from_batches(pieces) for name, pieces in found.items()}
+
+
+def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Rows of one input and one task; Spark hands on what a task made as one piece, or as several."""
+    if batch.num_rows == 0:
+        return
+    marks = [batch.column(name).to_numpy() for name in (INPUT, TASK)]
+    changes = np.any([mark[1:] != mark[:-1] for mark in marks], axis=0)
+    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), batch.num_rows]
+    for start, end in pairwise(edges):
+        yield batch.slice(start, end - start)
+
+
+def _judged(
+    parts: dict[str, pa.Table], judges: Sequence[Judge | None]
+) -> dict[str, pa.Table] | None:
+    """The parts with late rows known as such; None: that is not to be told from them."""
+    found = dict(parts)
+    for place, judge in enumerate(judges):
+        table = parts.get(f"{place}.rows")
+        if judge is None or table is None:
+            continue
+        batches = judge.all(table.to_batches())
+        if batches is None:
+            return None
+        found[f"{place}.rows"] = pa.Table.from_batches(batches)
     return found
 
 

@@ -8,6 +8,8 @@ In: what an operator gets, its rows as frames of partials. Out: what an operator
 * An epoch has two turns, as its watermark is only known when all partials are there. In the first, each shard takes in
   its partials, by the watermark that held before; it is one job, and tells how far the rows have come. The second is
   the watermark's: it is a job only if a window ends by it. Otherwise shards hear of it when they have their next turn.
+* How a shard came to be what it is goes with every job, for its task may be at a worker that has to read it all. So
+  there is a snapshot after `_MOST_TURNS` turns at the latest, however little they brought.
 * What a task writes has a name of its own until the driver adopts it. So a task that runs twice leaves a file that
   nobody reads.
 """
@@ -23,11 +25,13 @@ import pyarrow as pa
 
 from tidegate.engines.epochs import joined
 from tidegate.engines.executor import Spec, StageOperator
+from tidegate.engines.spark.afterwards import Judge
 from tidegate.engines.spark.frames import frame_of
 from tidegate.engines.spark.parcels import (
     SCHEMA,
     Parcel,
     accepted,
+    any_unsure,
     batch_of,
     merged,
     received,
@@ -37,6 +41,7 @@ from tidegate.engines.spark.parcels import (
 from tidegate.engines.spark.shard_task import (
     INPUT,
     SHARD,
+    TASK,
     Base,
     History,
     Past,
@@ -66,6 +71,8 @@ if TYPE_CHECKING:
 
 
 _NUMBER = "$number"
+_MOST_TASKS = 1 << 16
+_MOST_TURNS = 512
 Task: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
@@ -80,6 +87,23 @@ class Placement:
     files: ShardFiles | None
     count: int
     most_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MadeBy:
+    """Partials of an input. `by_task`: each group once for every task of the frame, else once."""
+
+    data: "DataFrame"
+    by_task: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coming:
+    """What an input brings. Shards judge it, if they can; else it is made anew, `with_care`."""
+
+    frames: Sequence[MadeBy]
+    judge: Judge | None = None
+    with_care: Callable[[], Sequence[MadeBy]] | None = None
 
 
 @dataclass(slots=True)
@@ -153,7 +177,7 @@ class PlacedOperator:
         self._placement = placement
         self._here: StageOperator = spec.build(project, since_us=since_us)
         self._away: _Away | None = None
-        self._rows = _Rows()
+        self._coming: dict[int, Coming] = {}
 
     # What every operator is
 
@@ -276,21 +300,17 @@ class PlacedOperator:
 
     # A turn
 
-    def bring(self, place: int, frames: Sequence["DataFrame"]) -> None:
+    def bring(self, place: int, coming: Coming) -> None:
         """Partials of an input, for the step that comes."""
-        for frame in frames:
-            self._rows.frames.append((place, frame))
-            self._rows.names[place] = frame.columns
+        self._coming[place] = coming
 
     def _epoch(self, step: Step, away: _Away) -> Outcome:
         """Rows first, while the watermark stands; then it moves, and what is due comes out."""
-        rows, self._rows = self._rows, _Rows()
+        coming, self._coming = self._coming, {}
         count, parcels = len(step.inputs), []
         seen: tuple[Seen, ...] = (Seen(rows=0, latest_us=None),) * count
-        if rows.frames:
-            facts, now_us = _standing(count), self.clock_us
-            turn = Turn(number=away.next_number(), facts=facts, now_us=now_us, seen=seen)
-            parcels = self._run(away, turn, rows)
+        if any(one.frames for one in coming.values()):
+            parcels = self._take_in(away, coming, seen)
             seen = seen_by_all(parcels)
         inputs = [replace(one, seen=saw) for one, saw in zip(step.inputs, seen, strict=True)]
         ticks = self._ticks(step)
@@ -299,6 +319,7 @@ class PlacedOperator:
         turn = Turn(number=number, facts=facts, now_us=step.now_us, seen=seen)
         if step.ended or ticks or self._is_due(away):
             moved = self._run(away, turn, _Rows())
+            assert moved is not None
             assert all(it.outcome.watermark_us == led.watermark_us for it in moved)
             parcels += moved
         else:
@@ -307,6 +328,27 @@ class PlacedOperator:
             return led
         made = merged([parcel.outcome for parcel in parcels])
         return replace(made, watermark_us=led.watermark_us, behind_us=led.behind_us)
+
+    def _take_in(
+        self, away: _Away, coming: Mapping[int, Coming], seen: tuple[Seen, ...]
+    ) -> list[Parcel]:
+        facts, now_us = _standing(len(seen)), self.clock_us
+        judges = tuple(
+            coming[place].judge if place in coming else None for place in range(len(seen))
+        )
+        turn = Turn(number=away.next_number(), facts=facts, now_us=now_us, seen=seen, judges=judges)
+        parcels = self._run(
+            away, turn, _Rows.of({place: it.frames for place, it in coming.items()})
+        )
+        if parcels is not None:
+            return parcels
+        anew = {
+            place: it.with_care() if it.with_care else it.frames for place, it in coming.items()
+        }
+        turn = Turn(number=away.next_number(), facts=facts, now_us=now_us, seen=seen)
+        parcels = self._run(away, turn, _Rows.of(anew))
+        assert parcels is not None, "nothing was left to judge"
+        return parcels
 
     def _ticks(self, step: Step) -> bool:
         """Whether it is time for what is emitted at intervals."""
@@ -322,10 +364,14 @@ class PlacedOperator:
             upto_us = horizon_us(upto_us, self._stage.lateness_us)
         return upto_us >= away.next_end_us
 
-    def _run(self, away: _Away, turn: Turn, rows: "_Rows") -> list[Parcel]:
+    def _run(self, away: _Away, turn: Turn, rows: "_Rows") -> list[Parcel] | None:
+        """None: a shard cannot judge what it got, so nothing of it counts."""
         columns = [rows.names.get(place, ()) for place in range(len(turn.seen))]
         task = turn_task(away.shape, away.history, turn, columns)
-        parcels = received(self._tasks(task, rows.marked(self._shard_text)))
+        made = self._tasks(task, rows.marked(self._shard_text))
+        if any_unsure(made):
+            return None
+        parcels = received(made)
         away.add(turn, parcels)
         return parcels
 
@@ -346,6 +392,10 @@ class PlacedOperator:
     def written(self, epoch: int) -> list[Entry]:
         """Files of the last rows, which from now on are those of the epoch."""
         return [] if self._away is None else self._away.adopt(epoch)
+
+    @property
+    def wants_snapshot(self) -> bool:
+        return self._away is not None and len(self._away.history.past) >= _MOST_TURNS
 
     def write_snapshot(self, epoch: int) -> list[Entry]:
         """All that shards hold, as files of the epoch."""
@@ -375,17 +425,28 @@ class PlacedOperator:
 class _Rows:
     """Partials of an epoch, by input, and their columns."""
 
-    frames: list[tuple[int, "DataFrame"]] = field(default_factory=list)
+    frames: list[tuple[int, MadeBy]] = field(default_factory=list)
     names: dict[int, Sequence[str]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, by_input: Mapping[int, Sequence[MadeBy]]) -> "_Rows":
+        made = cls()
+        for place, frames in by_input.items():
+            for frame in frames:
+                made.frames.append((place, frame))
+                made.names[place] = frame.data.columns
+        return made
+
     def marked(self, shard_text: str) -> "DataFrame | None":
-        """All of them, each with its input and its shard."""
+        """All of them, each with its input, its shard and a number: rows of the same number are of different groups."""
         from pyspark.sql import functions as f
 
-        every = [
-            frame.select("*", f.lit(place).alias(INPUT), f.expr(shard_text).alias(SHARD))
-            for place, frame in self.frames
-        ]
+        every = []
+        for number, (place, frame) in enumerate(self.frames):
+            first = f.lit(number * _MOST_TASKS)
+            task = f.spark_partition_id() + first if frame.by_task else first
+            marks = (f.lit(place).alias(INPUT), f.expr(shard_text).alias(SHARD), task.alias(TASK))
+            every.append(frame.data.select("*", *marks))
         if not every:
             return None
         return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), every)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tidegate.model.options import OPTIONS, describe_value
 from tidegate.model.time import format_duration
+from tidegate.model.windows import Calendar
 from tidegate.plan.display import (
     Names,
     Shown,
@@ -30,7 +31,7 @@ from tidegate.plan.physical import InputKind, JoinSpec, Plan, Stage, StageKind
 # These stand where they act: with the watermark, the window, the emission, or in a decision.
 _SHOWN_ELSEWHERE = frozenset(
     "event_time_field watermark_lag idle_timeout max_future_skew on_missing_event_time pre_epoch time "
-    "session_gap allowed_lateness fuse_sliding".split()
+    "session_gap time_zone allowed_lateness fuse_sliding".split()
 )
 
 
@@ -158,4 +159,6 @@ def _frames(stage: Stage, names: Names) -> tuple[str, ...]:
 def _panes(stage: Stage) -> str | None:
     if stage.panes is None:
         return None
+    if isinstance(stage.window, Calendar):
+        return str(stage.window.pane)
     return format_duration(stage.panes.width_us) if stage.panes.copies == 1 else "none"

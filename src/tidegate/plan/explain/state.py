@@ -7,7 +7,7 @@ from tidegate.model.types import DataType
 from tidegate.model.windows import Counting, Session, Sliding
 from tidegate.plan.aggregates import AGGREGATES, APPROXIMATE
 from tidegate.plan.display import Names, show_aggregate, show_partial
-from tidegate.plan.physical import Panes, Routing, Stage
+from tidegate.plan.physical import Panes, Pieces, Routing, Stage
 from tidegate.plan.row_inputs import row_columns
 
 _GROUP_BYTES = 24  # pane, row count, latest event time
@@ -39,7 +39,7 @@ def _piece(stage: Stage) -> str:
             return ""
         case Session(), _:
             return " and session"
-        case _, Panes(copies=1):
+        case _, Panes(copies=1) | Pieces():
             return " and pane"
         case _:
             return " and window"
@@ -65,7 +65,7 @@ def describe_aggregates(stage: Stage, names: Names) -> tuple[str, ...]:
         if named.call.user is not None:
             kept += "; in Python"
         elif AGGREGATES[named.call.function].precision == APPROXIMATE:
-            kept = "; approximate"
+            kept = "; a sketch, of bounded size"
         lines.append(
             f"{show_aggregate(named.call, names)}: partial {partial}; merge {merge}; finish {how}{kept}"
         )

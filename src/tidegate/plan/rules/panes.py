@@ -3,6 +3,8 @@
 Sessions have panes too. Two rows of one key in the same pane as wide as the gap are less than a gap apart (at most a
 gap, where that still joins), so they share a session, and sessions are put together from panes as windows are. Nothing
 is sorted per row for it: it is the same GROUP BY.
+
+Panes of a calendar come in pieces, which need nothing but divisions; the kernel puts them together as they come in.
 """
 
 from collections.abc import Mapping
@@ -11,8 +13,17 @@ from math import gcd
 
 from tidegate.model.options import OptionValue
 from tidegate.model.time import format_duration
-from tidegate.model.windows import AlignedWindow, Cumulating, Hopping, Inherited, Session, Tumbling
-from tidegate.plan.physical import Decision, Panes, Routing, Stage
+from tidegate.model.windows import (
+    AlignedWindow,
+    Calendar,
+    Cumulating,
+    FixedWindow,
+    Hopping,
+    Inherited,
+    Session,
+    Tumbling,
+)
+from tidegate.plan.physical import Decision, Panes, Pieces, Routing, Stage
 from tidegate.plan.quotas import QUOTAS
 
 RULE = "panes"
@@ -21,27 +32,51 @@ RULE = "panes"
 def choose_panes(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
     """Panes of windows that time decides; others have none."""
     if stage.routing is not Routing.PARTIALS or not isinstance(
-        stage.window, (Tumbling, Hopping, Cumulating, Session, Inherited)
+        stage.window, (Tumbling, Hopping, Cumulating, Calendar, Session, Inherited)
     ):
         return stage
+    if isinstance(stage.window, Calendar):
+        return _on_calendar(stage, stage.window)
     panes, reason = _choose(stage.window)
-    if panes.copies > 1 and any(stage.option(name) is not None for name in QUOTAS):
-        panes = widest_panes(stage.window)
+    if isinstance(stage.window, Hopping) and panes.copies > 1 and _has_quotas(stage):
+        panes = _shared_panes(stage.window)
         reason = "quotas let a row into all of its windows at once"
     shape = f"panes of {format_duration(panes.width_us)}"
     choice = shape if panes.copies == 1 else f"{panes.copies} windows per row"
     return replace(stage, panes=panes, decisions=(*stage.decisions, Decision(RULE, choice, reason)))
 
 
-def widest_panes(window: AlignedWindow | Session | Inherited) -> Panes:
+def _on_calendar(stage: Stage, window: Calendar) -> Stage:
+    pieces = _pieces(window)
+    width, cuts = format_duration(pieces.width_us), len(pieces.cuts_us)
+    cut = "" if cuts == 1 else f", each in {cuts}"
+    reason = f"the {window.pane} that they are in has its marks there, in any year"
+    made = Decision(RULE, f"pieces of {width}{cut}", reason)
+    return replace(stage, panes=pieces, decisions=(*stage.decisions, made))
+
+
+def _pieces(window: Calendar) -> Pieces:
+    marks = window.marks
+    return Pieces(width_us=marks.grid_us, cuts_us=marks.cuts_us(), marks=marks)
+
+
+def widest_panes(window: AlignedWindow | Session | Inherited) -> Panes | Pieces:
     """The widest panes that every window consists of."""
-    if isinstance(window, Hopping):
-        width = gcd(window.size_us, window.slide_us)
-        return Panes(width_us=width, offset_us=window.offset_us)
-    return _choose(window)[0]
+    if isinstance(window, Calendar):
+        return _pieces(window)
+    return _shared_panes(window) if isinstance(window, Hopping) else _choose(window)[0]
 
 
-def _choose(window: AlignedWindow | Session | Inherited) -> tuple[Panes, str]:
+def _shared_panes(window: Hopping) -> Panes:
+    width = gcd(window.size_us, window.slide_us)
+    return Panes(width_us=width, offset_us=window.offset_us)
+
+
+def _has_quotas(stage: Stage) -> bool:
+    return any(stage.option(name) is not None for name in QUOTAS)
+
+
+def _choose(window: FixedWindow | Session | Inherited) -> tuple[Panes, str]:
     match window:
         case Tumbling(size_us=size, offset_us=offset):
             return Panes(width_us=size, offset_us=offset), "a window is one pane"

@@ -32,11 +32,7 @@ FROM (
   FROM (
     SELECT
       CAST("ts" AS BIGINT) AS "$ts",
-      CASE
-        WHEN ("$t0" <> 0) THEN "$t0"
-        WHEN ("$t3" <> 0) THEN "$t3"
-        ELSE CASE WHEN (("$t6" IS NULL) AND (NOT ("note" IS NULL))) THEN 10 ELSE 0 END
-      END AS "$failed_values",
+      coalesce(NULLIF("$t0", 0), NULLIF("$t3", 0), CASE WHEN (("$t6" IS NULL) AND (NOT ("note" IS NULL))) THEN 10 ELSE 0 END) AS "$failed_values",
       "symbol" AS "$k0",
       "$t1" AS "$x0",
       "$t4" AS "$x1",
@@ -131,11 +127,7 @@ FROM (
       "at",
       "ts",
       CAST("ts" AS BIGINT) AS "$ts",
-      CASE
-        WHEN ("$t0" <> 0) THEN "$t0"
-        WHEN ("$t2" <> 0) THEN "$t2"
-        ELSE CASE WHEN ((TRY_CAST((regexp_match("note", '^[ \t\n\x0b\f\r]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])[ \t\n\x0b\f\r]*\z'))[1] AS DOUBLE) IS NULL) AND (NOT ("note" IS NULL))) THEN 10 ELSE 0 END
-      END AS "$failed_values",
+      coalesce(NULLIF("$t0", 0), NULLIF("$t2", 0), CASE WHEN ((TRY_CAST((regexp_match("note", '^[ \t\n\x0b\f\r]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])[ \t\n\x0b\f\r]*\z'))[1] AS DOUBLE) IS NULL) AND (NOT ("note" IS NULL))) THEN 10 ELSE 0 END) AS "$failed_values",
       "symbol" AS "$k0"
     FROM (
       SELECT
@@ -212,11 +204,7 @@ FROM (
   FROM (
     SELECT
       unix_micros(`ts`) AS `$ts`,
-      CASE
-        WHEN (`$t0` <> 0L) THEN `$t0`
-        WHEN (`$t3` <> 0L) THEN `$t3`
-        ELSE CASE WHEN ((`$t6` IS NULL) AND (NOT (`note` IS NULL))) THEN 10L ELSE 0L END
-      END AS `$failed_values`,
+      coalesce(NULLIF(`$t0`, 0L), NULLIF(`$t3`, 0L), CASE WHEN ((`$t6` IS NULL) AND (NOT (`note` IS NULL))) THEN 10L ELSE 0L END) AS `$failed_values`,
       `symbol` AS `$k0`,
       `$t1` AS `$x0`,
       `$t4` AS `$x1`,
@@ -259,7 +247,7 @@ FROM (
     ) AS q
   ) AS q
 ) AS q
-GROUP BY `$pane`, `$k0`
+GROUP BY `$k0`, `$pane`
 
 -- spark, branch 0, diverted
 SELECT
@@ -311,11 +299,7 @@ FROM (
       `at`,
       `ts`,
       unix_micros(`ts`) AS `$ts`,
-      CASE
-        WHEN (`$t0` <> 0L) THEN `$t0`
-        WHEN (`$t2` <> 0L) THEN `$t2`
-        ELSE CASE WHEN ((TRY_CAST(regexp_extract(`note`, '^[ \u005ct\u005cn\u005cx0b\u005cf\u005cr]*([+-]?(?:[0-9]+(?:\u005c.[0-9]*)?|\u005c.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])[ \u005ct\u005cn\u005cx0b\u005cf\u005cr]*\u005cz', 1) AS DOUBLE) IS NULL) AND (NOT (`note` IS NULL))) THEN 10L ELSE 0L END
-      END AS `$failed_values`,
+      coalesce(NULLIF(`$t0`, 0L), NULLIF(`$t2`, 0L), CASE WHEN ((TRY_CAST(regexp_extract(`note`, '^[ \u005ct\u005cn\u005cx0b\u005cf\u005cr]*([+-]?(?:[0-9]+(?:\u005c.[0-9]*)?|\u005c.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])[ \u005ct\u005cn\u005cx0b\u005cf\u005cr]*\u005cz', 1) AS DOUBLE) IS NULL) AND (NOT (`note` IS NULL))) THEN 10L ELSE 0L END) AS `$failed_values`,
       `symbol` AS `$k0`
     FROM (
       SELECT

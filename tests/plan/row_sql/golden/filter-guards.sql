@@ -30,7 +30,7 @@ FROM (
   FROM (
     SELECT
       CAST("ts" AS BIGINT) AS "$ts",
-      CASE WHEN ("$t0" <> 0) THEN "$t0" ELSE CASE WHEN "$t6" THEN CASE WHEN ((("$t7" IS NULL) AND "$t4") AND "$t5") THEN 11 ELSE 0 END ELSE 0 END END AS "$failed_values",
+      coalesce(NULLIF("$t0", 0), CASE WHEN "$t6" THEN CASE WHEN ((("$t7" IS NULL) AND "$t4") AND "$t5") THEN 11 ELSE 0 END ELSE 0 END) AS "$failed_values",
       "symbol" AS "$k0",
       "$t3" AS "$x0",
       "$t1" AS "$x1",
@@ -126,7 +126,7 @@ FROM (
       "at",
       "ts",
       CAST("ts" AS BIGINT) AS "$ts",
-      CASE WHEN ("$t0" <> 0) THEN "$t0" ELSE CASE WHEN (("$t1" > 0) AND "ok") THEN CASE WHEN (((("qty" % NULLIF("$t1", 0)) IS NULL) AND "$t2") AND "$t3") THEN 11 ELSE 0 END ELSE 0 END END AS "$failed_values",
+      coalesce(NULLIF("$t0", 0), CASE WHEN (("$t1" > 0) AND "ok") THEN CASE WHEN (((("qty" % NULLIF("$t1", 0)) IS NULL) AND "$t2") AND "$t3") THEN 11 ELSE 0 END ELSE 0 END) AS "$failed_values",
       "symbol" AS "$k0"
     FROM (
       SELECT
@@ -229,7 +229,7 @@ FROM (
   FROM (
     SELECT
       unix_micros(`ts`) AS `$ts`,
-      CASE WHEN (`$t0` <> 0L) THEN `$t0` ELSE CASE WHEN `$t6` THEN CASE WHEN (((`$t7` IS NULL) AND `$t4`) AND `$t5`) THEN 11L ELSE 0L END ELSE 0L END END AS `$failed_values`,
+      coalesce(NULLIF(`$t0`, 0L), CASE WHEN `$t6` THEN CASE WHEN (((`$t7` IS NULL) AND `$t4`) AND `$t5`) THEN 11L ELSE 0L END ELSE 0L END) AS `$failed_values`,
       `symbol` AS `$k0`,
       `$t3` AS `$x0`,
       `$t1` AS `$x1`,
@@ -273,7 +273,7 @@ FROM (
     ) AS q
   ) AS q
 ) AS q
-GROUP BY `$pane`, `$k0`
+GROUP BY `$k0`, `$pane`
 
 -- spark, branch 0, diverted
 SELECT
@@ -325,7 +325,7 @@ FROM (
       `at`,
       `ts`,
       unix_micros(`ts`) AS `$ts`,
-      CASE WHEN (`$t0` <> 0L) THEN `$t0` ELSE CASE WHEN ((`$t1` > 0L) AND `ok`) THEN CASE WHEN (((try_mod(`qty`, `$t1`) IS NULL) AND `$t2`) AND `$t3`) THEN 11L ELSE 0L END ELSE 0L END END AS `$failed_values`,
+      coalesce(NULLIF(`$t0`, 0L), CASE WHEN ((`$t1` > 0L) AND `ok`) THEN CASE WHEN (((try_mod(`qty`, `$t1`) IS NULL) AND `$t2`) AND `$t3`) THEN 11L ELSE 0L END ELSE 0L END) AS `$failed_values`,
       `symbol` AS `$k0`
     FROM (
       SELECT

@@ -145,7 +145,7 @@ FROM (
   ) AS q
   WHERE ((`$copy` = 0L) OR (((`$ts` >= :open_from_us) AND (`$ts` <= :latest_us)) AND (try_add((try_add(`$ts`, 62135596802400000L) % 1000000L), (`$copy` * 1000000L)) < 2003000L)))
 ) AS q
-GROUP BY `$pane`, `$k0`
+GROUP BY `$k0`, `$pane`
 
 -- spark, branch 0, diverted
 SELECT

@@ -135,7 +135,7 @@ FROM (
     FROM `$batch` AS q
   ) AS q
 ) AS q
-GROUP BY `$pane`, `$k0`
+GROUP BY `$k0`, `$pane`
 
 -- spark, branch 0, diverted
 SELECT
