@@ -32,7 +32,7 @@ from tidegate.model.expressions import (
 )
 from tidegate.model.grid import NO_PANES, pane_shift_us
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
-from tidegate.model.policies import AGGREGATED, FILTERED
+from tidegate.model.policies import AGGREGATED, DISPOSITION, FILTERED, Reason
 from tidegate.model.relations import (
     Derive,
     Expand,
@@ -45,6 +45,7 @@ from tidegate.model.relations import (
 )
 from tidegate.model.types import Scalar
 from tidegate.model.windows import Hopping, Session
+from tidegate.plan.event_time import PARTITION
 from tidegate.plan.physical import (
     CODE,
     PANE,
@@ -64,6 +65,11 @@ from tidegate.plan.row_verdict import LATEST, OPEN_FROM, STAMPED, Verdict, verdi
 MOVES = "$moves"
 COPY = Field("$copy", Scalar.BIGINT)
 BATCH = "$batch"
+_WITHOUT_TIME = (
+    Reason.MISSING_EVENT_TIME,
+    Reason.FUTURE_EVENT_TIME,
+    Reason.PRE_EPOCH_EVENT_TIME,
+)
 
 __all__ = ["BATCH", "LATEST", "OPEN_FROM", "RowQueries", "row_queries", "used_columns"]
 
@@ -76,13 +82,15 @@ class RowQueries:
     where that does not say what becomes of a row. A batch of a stream is often such: then groups go by keys alone.
 
     The others give whole rows, with `$code`, `$ts` and their keys: those that are diverted, and those that are not,
-    among which the kernel may have to find what it has refused.
+    among which the kernel may have to find what it has refused. `partitions` has the latest time of each partition that
+    rows have come by; None where partitions do not count.
     """
 
     main: Relation
     in_one_pane: Relation | None
     diverted: Relation
     taken: Relation
+    partitions: Relation | None
 
 
 def row_queries(stage: Stage, branch: Branch) -> RowQueries:
@@ -94,6 +102,7 @@ def row_queries(stage: Stage, branch: Branch) -> RowQueries:
         in_one_pane=made.in_one_pane(),
         diverted=Keep(whole, call(">", CODE, bigint(FILTERED))),
         taken=Keep(whole, call("=", CODE, bigint(AGGREGATED))),
+        partitions=made.partitions(),
     )
 
 
@@ -166,6 +175,27 @@ class _RowSql:
         )
         code = Named(CODE.name, self.verdict.code)
         return Derive(prepared, (code, Named(TS.name, time), *told, *shown))
+
+    def partitions(self) -> Relation | None:
+        """How far each partition has come, by the rows that tell: those with a time that is of this world."""
+        if self.branch.time is None or not self.branch.time.partitioned:
+            return None
+        whole = self.branch.input.whole
+        prepared = Derive(
+            _joined(self.branch, whole), (*self.verdict.columns, Named(PARTITION.name, PARTITION))
+        )
+        told = (
+            Named(CODE.name, self.verdict.code),
+            Named(TS.name, TS),
+            Named(MOVES, self.verdict.moves),
+            Named(PARTITION.name, PARTITION),
+        )
+        tells = all_of(
+            Field(MOVES, Scalar.BOOLEAN),
+            *(call("<>", CODE, bigint(DISPOSITION[reason])) for reason in _WITHOUT_TIME),
+        )
+        latest = NamedPartial("$max_ts", _latest(tells))
+        return Group(Derive(prepared, told), (PARTITION,), (latest,))
 
     # Partials
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from tidegate.engines.embedded.queries import Query, Workers, as_sql, as_sql_table, sql_schema
 from tidegate.kernel.arrow import Integers, array_of, conform, numbers, validity
+from tidegate.kernel.groups import MAX_TS
 from tidegate.kernel.operator import Bounds
 from tidegate.model.expressions import Field
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
@@ -29,6 +30,7 @@ from tidegate.model.relations import Expand, Group, Keep, Lookup, NamedPartial, 
 from tidegate.model.schema import Column, Schema
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
 from tidegate.model.types import Scalar, is_float
+from tidegate.plan.event_time import PARTITION
 from tidegate.plan.physical import CODE, PANE, Branch, Input, Stage
 from tidegate.plan.row_sql import BATCH, row_queries
 from tidegate.sql.functions.signature import Engine
@@ -41,6 +43,7 @@ _OF_FINITE = {
 _EVERY_TIME = Bounds(
     watermark_us=MIN_EVENT_TIME_US, open_from_us=MIN_EVENT_TIME_US, latest_us=MAX_EVENT_TIME_US
 )
+_NOBODY = -1
 Batches = Sequence[pa.RecordBatch]
 
 
@@ -96,6 +99,7 @@ class EmbeddedRows:
         self._in_one_pane = None if one_pane is None else _Main.of(one_pane)
         self._all_finite = True
         self._diverted, self._taken = _unsifted(queries.diverted), _unsifted(queries.taken)
+        self._partitions = None if queries.partitions is None else _statement(queries.partitions)
         self._workers, self._fresh = workers, _remembers(queries.main)
         self._lookups = tuple(lookup.table.name for lookup in branch.lookups)
         self.use_tables(tables)
@@ -145,6 +149,11 @@ class EmbeddedRows:
         made = self._run(self._taken, as_sql(rows, self.schema), bounds, now_us)
         return [batch.filter(pa.array(_codes(batch) == AGGREGATED)) for batch in made]
 
+    def partitions(self, rows: Batches, bounds: Bounds, now_us: int) -> Mapping[int, int | None]:
+        if self._partitions is None:
+            return {}
+        return latest_of(self._run(self._partitions, as_sql(rows, self.schema), bounds, now_us))
+
     def _run(
         self, statement: _Statement, fed: Batches, bounds: Bounds, now_us: int
     ) -> list[pa.RecordBatch]:
@@ -190,6 +199,18 @@ def _in_pane(batch: pa.RecordBatch, pane: int) -> pa.RecordBatch:
     panes = array_of(np.full(batch.num_rows, pane), None, pa.int64())
     names = [PANE.name, *batch.schema.names]
     return pa.RecordBatch.from_arrays([panes, *batch.columns], names=names)
+
+
+def latest_of(batches: Batches) -> dict[int, int | None]:
+    """What the query for partitions has found; rows that were handed over are of none."""
+    found: dict[int, int | None] = {}
+    for batch in batches:
+        numbers_of = batch.column(PARTITION.name).to_pylist()
+        times = conform(batch.column(MAX_TS), Scalar.BIGINT).to_pylist()
+        for number, latest_us in zip(numbers_of, times, strict=True):
+            known = [it for it in (found.get(number), latest_us) if it is not None]
+            found[_NOBODY if number is None else number] = max(known, default=None)
+    return found
 
 
 def _time_column(branch: Branch) -> str | None:

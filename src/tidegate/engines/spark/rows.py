@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from tidegate.engines.embedded.rows import latest_of
 from tidegate.engines.spark.afterwards import Judge
 from tidegate.engines.spark.by_task import by_task
 from tidegate.engines.spark.frames import Frame, lookup_frame, name_frame, prepare
@@ -53,6 +54,7 @@ class SparkRows:
         self._operator, self._place = operator, stage.branches.index(branch)
         queries = row_queries(stage, branch)
         self._main, self._diverted, self._taken = queries.main, queries.diverted, queries.taken
+        self._partitions = queries.partitions
         self._by_task = by_task(queries.main)
         self._lookups = tuple(lookup.table.name for lookup in branch.lookups)
         self._panes = stage.panes
@@ -86,6 +88,13 @@ class SparkRows:
 
     def taken(self, rows: Sequence[Frame], bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
         return self._run(self._taken, rows, _constants(bounds, now_us))
+
+    def partitions(
+        self, rows: Sequence[Frame], bounds: Bounds, now_us: int
+    ) -> Mapping[int, int | None]:
+        if self._partitions is None:
+            return {}
+        return latest_of(self._run(self._partitions, rows, _constants(bounds, now_us)))
 
     def _partials(self, rows: Sequence[Frame], values: Mapping[str, int]) -> list[pa.RecordBatch]:
         made: list[pa.RecordBatch] = []
