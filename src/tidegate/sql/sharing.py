@@ -98,7 +98,5 @@ def _inside(expr: Expr, names: dict[Expr, str]) -> Expr:
     """The expression itself, with its parts replaced."""
     return substitute(
         expr,
-        lambda node: (
-            Field(names[node], node.type) if node is not expr and node in names else None
-        ),
+        lambda node: Field(names[node], node.type) if node is not expr and node in names else None,
     )
