@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.services.kafka import Broker
+
 # Commands run in process unless a test says otherwise: Spark takes seconds to start.
 os.environ["TIDEGATE_ENGINE"] = "local"
 
@@ -37,6 +39,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("spark"))
             if isinstance(item, pytest.Function) and "spark" not in item.fixturenames:
                 item.fixturenames.insert(0, "spark")
+        elif item.get_closest_marker("kafka"):
+            item.add_marker(pytest.mark.xdist_group("kafka"))
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +51,17 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     spark = session("local[2]", conf={"spark.sql.warehouse.dir": warehouse.as_uri()})
     yield spark
     spark.stop()
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Broker]":
+    """An Apache Kafka that all tests of a worker share: each makes topics of its own, and leaves it running."""
+    from tests.services import kafka
+
+    place = tmp_path_factory.mktemp("kafka")
+    try:
+        kafka.jars()
+    except kafka.NotInstalled as problem:
+        pytest.skip(f"NO KAFKA, so nothing of it is tested: {problem}")
+    with kafka.running(place) as broker:
+        yield broker

@@ -12,11 +12,10 @@ import click
 
 from tidegate.cli.main import root
 from tidegate.errors import CATALOGUE
+from tidegate.model.connectors import CONNECTORS, ConnectorSpec
 from tidegate.model.options import (
-    CONNECTORS,
     OPTIONS,
     SPARK_OPTIONS,
-    ConnectorSpec,
     OptionSpec,
     describe_default,
 )
@@ -101,23 +100,36 @@ OPTION_HEAD = ("name", "value", "default", "means")
 def described(spec: OptionSpec) -> tuple[str, ...]:
     value = ", ".join(map(code, spec.choices)) if spec.choices else spec.kind
     default = "required" if spec.required else code(describe_default(spec))
-    return code(spec.name), value, default, cell(spec.doc)
+    doc = cell(spec.doc)
+    if spec.aliases:
+        doc += f"; also {', '.join(map(code, spec.aliases))}"
+    return code(spec.name), value, default, doc
 
 
 def section(connector: ConnectorSpec) -> list[str]:
     doc = connector.doc[0].upper() + connector.doc[1:]
     can = ", ".join(role.value for role in connector.roles)
     holds = f"; as a sink it takes {', '.join(connector.holds)} rows" if "sink" in can else ""
-    passes = f" What begins with `{connector.passes}` is passed on." if connector.passes else ""
+    begins = " or ".join(f"`{one}`" for one in connector.passes)
+    passes = f" What begins with {begins} is passed on." if connector.passes else ""
     parts = [
         f"### {connector.name}",
         f"{doc}. Can be: {can}{holds}.{passes}",
     ]
-    return (
-        [*parts, table(OPTION_HEAD, map(described, connector.options))]
-        if connector.options
-        else parts
-    )
+    if connector.options:
+        parts.append(table(OPTION_HEAD, map(described, connector.options)))
+    return [*parts, *metadata(connector)]
+
+
+def metadata(connector: ConnectorSpec) -> list[str]:
+    """What a column may be METADATA FROM."""
+    if not connector.metadata:
+        return []
+    rows = [
+        (code(f"'{key}'"), " or ".join(map(str, types)).replace("<", "&lt;"))
+        for key, types in connector.metadata.items()
+    ]
+    return ["Columns may be `METADATA FROM`:", table(("key", "type"), rows)]
 
 
 def page(*parts: str) -> str:

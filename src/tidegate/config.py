@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tidegate import errors
 from tidegate.errors import TidegateError
+from tidegate.model.connectors import CONNECTORS, find_connector
 from tidegate.model.options import (
-    CONNECTORS,
     OPTIONS,
     SPARK_OPTIONS,
     BadValue,
@@ -189,23 +189,23 @@ class _Reader:
     def _sink(self, sink: str, table: Mapping[str, object]) -> SinkDef | None:
         path = f"sinks.{sink}"
         name = str(table.get("connector", ""))
-        connector = CONNECTORS.get(name)
+        connector = find_connector(name)
         if connector is None or Scope.SINK not in connector.roles:
             able = ", ".join(spec.name for spec in CONNECTORS.values() if Scope.SINK in spec.roles)
             self._refuse_value(f"{path}.connector", name, f"expected one of {able}")
             return None
-        specs = {spec.name: spec for spec in connector.options}
+        specs = {name: spec for spec in connector.options for name in (spec.name, *spec.aliases)}
         passed = {
             key: value
             for key, value in _flat(table)
-            if connector.passes and key.startswith(connector.passes)
+            if connector.option(key) is None and connector.passes_on(key)
         }
         own = {
             key: value for key, value in _flat(table) if key != "connector" and key not in passed
         }
         options = self.options(path, own, specs)
         for spec in connector.options:
-            if spec.required and spec.name not in own:
+            if spec.required and spec.name not in options:
                 self.errors.append(
                     errors.missing_option(name=connector.name, option=f"{path}.{spec.name}")
                 )

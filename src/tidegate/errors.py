@@ -404,6 +404,9 @@ unwritable_report = _config(
     13, "{path} cannot be written: {problem}", hint="name a file in a directory that exists"
 )
 
+bad_address = _config(
+    301, "{text} is no address", hint="write PORT or HOST:PORT, such as 8080 or 0.0.0.0:8080"
+)
 option_of_other_engine = _config(
     14, "{name}: this is for the engine {engine}", hint="add --engine {engine}, or leave it out"
 )
@@ -411,6 +414,20 @@ no_side_sink = _config(
     15,
     "{name} cannot take side outputs: {problem}",
     hint="give them a sink of their own: CREATE SINK late_rows WITH (connector = 'file', path = 'late_rows')",
+)
+
+bad_metadata = _config(
+    16,
+    "METADATA FROM '{key}': {problem}",
+    hint="metadata is what comes beside a record: ts TIMESTAMP METADATA FROM 'timestamp'",
+)
+unloadable_connector = _config(
+    17,
+    "connector {name} cannot be loaded from {where}: {problem}",
+    hint="the package that brings it is broken, or lacks something: uninstall it, or install what it needs",
+)
+no_secret = _config(
+    18, "option {option}: there is no {what}", hint="set it, or write the value itself"
 )
 
 # TG-41nn · scenario files
@@ -549,6 +566,11 @@ source_file_changed = _edge(
     "{file} in {path} is not what it was when it was first read: {problem}",
     hint="put it back, or start over without the checkpoint",
 )
+no_page = _edge(
+    301,
+    "the page cannot be served at {address}: {problem}",
+    hint="another port may be free: --ui 0",
+)
 endless_source = _edge(
     6,
     "{name} never ends, and the run was asked to read what is there and end",
@@ -569,6 +591,34 @@ bad_table_record = _edge(
     "table {name} has a record that is no row: {problem}",
     hint="mend it, or take it out: {record}",
 )
+
+unreachable = _edge(
+    10,
+    "{connector} at {place} cannot be reached: {problem}",
+    hint="is it running, and is that its address? a run goes on where it was when it is started again with its "
+    "checkpoint",
+)
+no_topic = _edge(11, "there is no topic {topic} at {place}", hint="create it first: {instead}")
+records_gone = _edge(
+    12,
+    "records {start} to {stop} of {topic} [{partition}] are gone: the topic begins at {first}",
+    hint="they were deleted before they were read: give the topic a longer retention; --reset-state begins with "
+    "what is there",
+)
+edge_refused = _edge(
+    13, "{connector} {place} refuses: {problem}", hint="it says why; credentials are options, too"
+)
+sink_is_ahead = _edge(
+    14,
+    "sink {name} has epoch {found}, and the checkpoint ends with {known}",
+    hint="the checkpoint is an old copy: bring back the newest one, or write to a new topic",
+)
+key_needed = _edge(
+    15,
+    "sink {name} takes {kind} rows and has no key",
+    hint="name the columns that tell rows apart: 'key.fields' = '{example}'",
+)
+bad_sink_row = _edge(16, "sink {name} cannot write {what}", hint="{instead}")
 
 # TG-7nnn · running
 input_has_ended = _run(2, "the input has ended", hint="start a new run for more rows")

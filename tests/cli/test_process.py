@@ -19,7 +19,7 @@ from tidegate.cli.main import root
 pytestmark = pytest.mark.thorough
 
 COMMANDS = tuple(
-    "demo init run check explain functions test why advise verify warmup state".split()
+    "demo init shell run check explain functions test why advise verify warmup state".split()
 )
 TIDEGATE = [sys.executable, "-m", "tidegate"]
 ESCAPE = "\x1b["
@@ -230,7 +230,8 @@ def test_the_examples_of_help_work(
         Path(name).write_text(sql)
     Path("pipeline.sql").write_text(PIPELINE)
     checkpoint("checkpoint", sql=sql)
-    program, *arguments = shlex.split(example)
+    piped = PIPELINE.encode() if example.startswith("tidegate shell") else b""
+    program, *arguments = shlex.split(example.partition(" <")[0])
     if arguments[0] == "why":
         tidegate("run", "pipeline.sql", "--checkpoint", "state")
     assert program == "tidegate"
@@ -239,7 +240,7 @@ def test_the_examples_of_help_work(
         for word in arguments
         for path in (sorted(Path().glob(word)) if "*" in word else [word])
     ]
-    ran = tidegate(*expanded)
+    ran = tidegate(*expanded, stdin=piped)
     says_what_it_did = arguments[0] == "run"
     assert (ran.code, bool(ran.err)) == (0, says_what_it_did)
     assert ran.out

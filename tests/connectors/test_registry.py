@@ -11,9 +11,11 @@ import pyarrow as pa
 import pytest
 
 from tests.connectors.reading import sink_def, source_def, table_def
+from tests.planning import planned, refusal
 from tidegate.connectors import Connector, open_sink, open_source, read_table
 from tidegate.connectors.memory import MemorySink
 from tidegate.errors import TidegateError
+from tidegate.model.connectors import _Known
 from tidegate.model.policies import StreamKind
 from tidegate.plan.catalog import SinkDef
 
@@ -23,7 +25,6 @@ SCHEMA = source_def("n BIGINT", connector="memory").physical
 @pytest.mark.parametrize(
     "options",
     [
-        {"connector": "kafka", "topic": "t"},
         {"connector": "socket", "hostname": "h", "port": 1},
         {"connector": "http", "url": "u"},
         {"connector": "memory"},
@@ -34,12 +35,12 @@ def test_sources_that_cannot_run_yet(options: dict[str, object]) -> None:
         open_source(source_def("n BIGINT", **options))
     assert str(caught.value) == (
         f"TG-6001: connector {options['connector']} cannot run in process yet as a source\n"
-        "hint: these can: file, generator"
+        "hint: these can: file, generator, kafka"
     )
 
 
 def test_sinks_and_tables_that_cannot_run_yet() -> None:
-    for name in ("kafka", "http", "postgres", "nosuch"):
+    for name in ("http", "postgres", "nosuch"):
         with pytest.raises(TidegateError, match=f"TG-6001: connector {name} .* as a sink"):
             open_sink(sink_def(name), SCHEMA, StreamKind.APPEND)
     with pytest.raises(TidegateError, match=r"TG-6001: connector postgres .* as a table"):
@@ -54,15 +55,22 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: others\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
         "[tidegate.connectors]\nmine = others_connector:CONNECTOR\nfile = others_connector:CONNECTOR\n"
+        "broken = broken_connector:CONNECTOR\nnameless = others_connector:CONNECTOR\n"
     )
     (tmp_path / "others_connector.py").write_text(
         "from tests.connectors.test_registry import a_sink\n"
         "from tidegate.connectors import Connector\n"
-        "CONNECTOR = Connector(sink=a_sink)\n"
+        "from tidegate.model.connectors import ConnectorSpec\n"
+        "from tidegate.model.options import OptionSpec, Scope\n"
+        "size = OptionSpec(name='size', kind='count', doc='how large')\n"
+        "spec = ConnectorSpec(name='mine', doc='mine', roles=(Scope.SINK,), options=(size,))\n"
+        "CONNECTOR = Connector(spec=spec, sink=a_sink)\n"
     )
+    (tmp_path / "broken_connector.py").write_text("import nothing_of_that_name\n")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
     yield
+    _Known.loaded.clear()
     sys.modules.pop("others_connector", None)
 
 
@@ -77,6 +85,32 @@ def test_a_connector_of_others() -> None:
     assert writer.schema.names == ["out"]
     with pytest.raises(TidegateError, match=r"TG-6001: connector mine .* as a source"):
         open_source(replace(source_def("n BIGINT", connector="memory"), connector="mine"))
+
+
+STREAM = "CREATE SOURCE s (n BIGINT); CREATE STREAM t AS SELECT n FROM s;"
+
+
+@pytest.mark.usefixtures("installed")
+def test_statements_know_the_connector_of_others() -> None:
+    text = f"{STREAM} CREATE SINK out FROM t WITH (connector = 'mine', size = '3')"
+    definition = planned(text, prelude="").catalog.find("out")
+    assert isinstance(definition, SinkDef)
+    assert (definition.connector, definition.options) == ("mine", {"size": 3})
+
+
+@pytest.mark.usefixtures("installed")
+def test_statements_are_held_to_what_it_says() -> None:
+    for clause, code, message in (
+        ("connector = 'mine', «sise» = '3'", "TG-4001", "connector mine has no option sise"),
+        ("connector = «'mind'»", "TG-4003", "there is no connector mind"),
+        ("connector = «'broken'»", "TG-4017", "connector broken cannot be loaded from broken_conn"),
+        ("connector = «'nameless'»", "TG-4017", "it has no spec of the name nameless"),
+    ):
+        error = refusal(f"{STREAM} CREATE SINK out FROM t WITH ({clause})", prelude="")
+        assert error.code == code
+        assert message in error.message
+    error = refusal("CREATE SOURCE x (n BIGINT) WITH (connector = «'mine'»)", prelude="")
+    assert error.code == "TG-4004"
 
 
 @pytest.mark.usefixtures("installed")

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tidegate.model.connectors import CONNECTORS
 from tidegate.model.options import (
-    CONNECTORS,
     OPTIONS,
     BadValue,
     OptionSpec,
@@ -166,7 +166,7 @@ def test_connectors() -> None:
     }
     assert {
         name: connector.passes for name, connector in CONNECTORS.items() if connector.passes
-    } == {"kafka": "properties."}
+    } == {"kafka": ("properties.", "kafka.")}
 
 
 @pytest.mark.parametrize(

@@ -62,14 +62,15 @@ PRESENT = "not(is_null(price))"
         ("MEDIAN(price)", ["collect(price) ARRAY<DOUBLE> by concat"]),
         ("MODE(symbol)", ["collect(symbol) ARRAY<VARCHAR> by concat"]),
         ("QUANTILE(price, 0.5)", ["collect(price) ARRAY<DOUBLE> by concat"]),
-        ("APPROX_PERCENTILE(price, 0.5)", ["collect(price) ARRAY<DOUBLE> by concat"]),
+        ("APPROX_PERCENTILE(price, 0.5)",
+         ["collect(price, 1) if not(is_null(price)) ARRAY<STRUCT<v0 DOUBLE, v1 BIGINT>> by weights"]),
         ("ARRAY_AGG(qty)", ["collect(qty, $ts) if not(is_null(qty)) ARRAY<STRUCT<v0 BIGINT, v1 BIGINT>> by concat"]),
         ("STRING_AGG(symbol, ',' ORDER BY price)",
          ["collect(symbol, price, $ts) if not(is_null(symbol)) ARRAY<STRUCT<v0 VARCHAR, v1 DOUBLE, "
          "v2 BIGINT>> by concat"]),
         ("COUNT(DISTINCT symbol)", ["collect_set(symbol) ARRAY<VARCHAR> by union"]),
         ("SUM(DISTINCT qty) FILTER (WHERE ok)", ["collect_set(qty) if ok ARRAY<BIGINT> by union"]),
-        ("APPROX_COUNT_DISTINCT(symbol)", ["collect_set(symbol) ARRAY<VARCHAR> by union"]),
+        ("APPROX_COUNT_DISTINCT(symbol)", ["collect_set(symbol) ARRAY<VARCHAR> by smallest"]),
     ],
 )  # fmt: skip
 def test_partials(aggregate: str, partials: list[str] | None) -> None:

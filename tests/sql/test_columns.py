@@ -75,7 +75,7 @@ def test_tables_have_columns_too() -> None:
     ("CREATE SOURCE s (a INT, «PRIMARY KEY» (a))", "TG-1009", "PRIMARY KEY"),
     ("CREATE SOURCE s (a INT NOT NULL «UNIQUE», b INT)", "TG-1009", "UNIQUE"),
     ("CREATE SOURCE s (a INT, «CHECK» (a > 0))", "TG-1009", "CHECK"),
-    ("CREATE SOURCE s (a INT «METADATA» FROM 'offset')", "TG-1009", "METADATA"),
+    ("CREATE SOURCE s (a INT METADATA FROM «offset»)", "TG-1001", "expected a key such as"),
     ("CREATE SOURCE s (a INT «DEFAULT» 5)", "TG-1009", "DEFAULT"),
     ("CREATE SOURCE s (ts TIMESTAMP, WATERMARK FOR ts, «WATERMARK» FOR ts)",
      "TG-1007", "WATERMARK FOR is given twice"),

@@ -12,7 +12,6 @@ BY_MINUTE = "SELECT k, COUNT(*) AS n FROM t GROUP BY k, TUMBLE(ts, INTERVAL '1' 
     ("query", "column", "what"),
     [
         ("SELECT CAST(v AS VARCHAR FORMAT 'x') AS x FROM t", 8, "FORMAT in CAST"),
-        ("SELECT v BETWEEN SYMMETRIC 1 AND 2 AS x FROM t", 8, "SYMMETRIC in BETWEEN"),
         ("SELECT k FROM t UNION ALL BY NAME SELECT k FROM t", 1, "BY NAME in UNION"),
         ("(SELECT k FROM t) ORDER BY k LIMIT 1", 1, "ORDER in SUBQUERY"),
         (f"{BY_MINUTE} ORDER BY n LIMIT 3 BY k", 87, "EXPRESSIONS in LIMIT"),

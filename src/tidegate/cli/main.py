@@ -17,6 +17,7 @@ from tidegate.errors import TidegateError
 _COMMANDS = {
     "demo": "Watch a pipeline at work on made-up data.",
     "init": "Write a small project to begin with.",
+    "shell": "Type SQL, and see at once what it does.",
     "run": "Run a pipeline: sources, streams, sinks.",
     "check": "Parse, bind and plan SQL files; report everything that is wrong.",
     "explain": "Show how a query is understood and run.",
@@ -30,6 +31,12 @@ _COMMANDS = {
 }
 
 
+def _loaded(name: str) -> click.Command:
+    command = import_module(f"tidegate.cli.{name}").command
+    assert isinstance(command, click.Command)
+    return command
+
+
 class _LazyGroup(click.Group):
     """Knows its commands by name; imports `tidegate.cli.<name>` for the one that is used."""
 
@@ -39,9 +46,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command = import_module(f"tidegate.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
+        return _loaded(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -60,10 +65,22 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="tidegate", message="%(prog)s %(version)s")
-def root() -> None:
-    """Event-time window SQL for streams, in one process or on Spark."""
+@click.pass_context
+def root(ctx: click.Context) -> None:
+    """Event-time window SQL for streams, in one process or on Spark. Alone, on a terminal, it is the shell."""
+    if ctx.invoked_subcommand is not None:
+        return
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        ctx.invoke(_loaded("shell"), defined=(), engine="local")
+        return
+    click.echo(ctx.get_help(), err=True)
+    sys.exit(2)
 
 
 def _abandon_output() -> None:

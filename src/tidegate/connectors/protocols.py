@@ -6,9 +6,9 @@ epoch instead of losing or doubling it. Offsets are plain JSON, opaque to the en
 at once, and taking the same epoch again replaces what it took before.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
 
@@ -58,3 +58,33 @@ class SinkWriter(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Partitioned(Protocol):
+    """A source whose rows have a column `$partition` (BIGINT), and whose partitions hold the watermark back."""
+
+    def partitions(self, until: Offset) -> Sequence[int]:
+        """All that there are, by the offset."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """Where a run begins. `run` names its checkpoint, None if it has none; `epoch` is the last one that is real.
+
+    `repeats`: the one behind it, if it was begun, is done again just as it was.
+    """
+
+    run: str | None
+    epoch: int
+    repeats: bool
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A sink that remembers by itself which epochs it has."""
+
+    def resume(self, resumed: Resumed) -> None:
+        """Once, before the first epoch."""
+        ...

@@ -2,8 +2,8 @@
 
 Decided here: a connector is one `Connector` record that its module calls `CONNECTOR`; the module is imported when a
 definition names it. Others' own are found by the entry-point group `tidegate.connectors`, whose names are the
-connectors' names and whose objects are such records; a name that is built in cannot be taken over. What a connector
-may be called in SQL, and its options, is said by `model.options.CONNECTORS`, not here.
+connectors' names and whose objects are such records with a `spec`; a name that is built in cannot be taken over. What a
+connector may be called in SQL, and its options, is said by `model/connectors.py`, not here.
 """
 
 from collections.abc import Callable
@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from tidegate import errors
 from tidegate.connectors.protocols import SinkWriter, SourceReader
+from tidegate.model.connectors import ENTRY_POINTS, ConnectorSpec
 from tidegate.model.policies import StreamKind
 from tidegate.model.schema import Schema
 from tidegate.plan.catalog import SinkDef, SourceDef, TableDef
@@ -24,13 +25,12 @@ OpenSource: TypeAlias = Callable[[SourceDef, bool | None], SourceReader]
 OpenSink: TypeAlias = Callable[[SinkDef, Schema, StreamKind], SinkWriter]
 ReadTable: TypeAlias = Callable[[TableDef], pa.Table]
 
-ENTRY_POINTS = "tidegate.connectors"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connector:
-    """What a connector can do in process; None is what it cannot."""
+    """What a connector can do in process; None is what it cannot. `spec` describes one of another package."""
 
+    spec: ConnectorSpec | None = None
     source: OpenSource | None = None
     sink: OpenSink | None = None
     table: ReadTable | None = None
@@ -42,10 +42,11 @@ _BUILT_IN = {
     "memory": "tidegate.connectors.memory",
     "console": "tidegate.connectors.console",
     "callback": "tidegate.connectors.callback",
+    "kafka": "tidegate.connectors.kafka",
 }
 _ABLE = {
-    "source": "file, generator",
-    "sink": "file, memory, console",
+    "source": "file, generator, kafka",
+    "sink": "file, kafka, memory, console",
     "table": "file",
 }
 

@@ -1,10 +1,11 @@
-"""Options of a definition, with the defaults that `model.options.CONNECTORS` has for them."""
+"""Options of a definition, with the defaults that `model/connectors.py` has for them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tidegate import errors
-from tidegate.model.options import CONNECTORS, OptionValue
+from tidegate.model.connectors import find_connector
+from tidegate.model.options import OptionValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,8 @@ class Settings:
     options: Mapping[str, OptionValue]
 
     def get(self, name: str) -> OptionValue | None:
-        spec = CONNECTORS[self.connector].option(name)
+        connector = find_connector(self.connector)
+        spec = connector.option(name) if connector else None
         assert spec is not None, name
         if name in self.options:
             return self.options[name]

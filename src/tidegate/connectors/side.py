@@ -1,19 +1,20 @@
 """Sinks of side outputs: any sink, written payloads instead of rows.
 
-Decided here: files of JSON get the payload as it is, a line each, and so does the console. All others get a row with a
-column for each part of a payload; the parts whose shape depends on the stream (the group, the original row) are JSON
-texts in it.
+Decided here: files of JSON get the payload as it is, a line each, and so do the console and topics of JSON. All others
+get a row with a column for each part of a payload; the parts whose shape depends on the stream (the group, the original
+row) are JSON texts in it.
 """
 
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TextIO
 
 import pyarrow as pa
 
 from tidegate.connectors.files.sink import FileSink
-from tidegate.connectors.protocols import SinkWriter
+from tidegate.connectors.protocols import Resumable, Resumed, SinkWriter
 from tidegate.connectors.registry import open_sink
 from tidegate.model.policies import StreamKind
 from tidegate.model.schema import Column, Schema
@@ -28,6 +29,7 @@ _NAMES = {
     **dict.fromkeys(("shard", "epoch"), Scalar.BIGINT),
 }
 _COLUMNS = Schema(tuple(Column(name, kind) for name, kind in _NAMES.items()))
+_LINE = Schema((Column("line", Scalar.VARCHAR),))
 LINE = pa.schema([("line", pa.string())])
 Payload = Mapping[str, Any]
 
@@ -40,6 +42,10 @@ class Lines:
 
     def write(self, epoch: int, payloads: Sequence[Payload]) -> None:
         self._sink.write(epoch, pa.table({"line": [*map(as_line, payloads)]}, schema=LINE))
+
+    def resume(self, resumed: Resumed) -> None:
+        if isinstance(self._sink, Resumable):
+            self._sink.resume(resumed)
 
     def close(self) -> None:
         self._sink.close()
@@ -67,6 +73,10 @@ class Columns:
 
     def write(self, epoch: int, payloads: Sequence[Payload]) -> None:
         self._sink.write(epoch, as_table(payloads))
+
+    def resume(self, resumed: Resumed) -> None:
+        if isinstance(self._sink, Resumable):
+            self._sink.resume(resumed)
 
     def close(self) -> None:
         self._sink.close()
@@ -107,4 +117,7 @@ def open_side_sink(definition: SinkDef) -> SideSink:
         return Printed(sys.stdout)
     if definition.connector == "file" and definition.options.get("format", "json") == "json":
         return Lines(FileSink(str(definition.options["path"]), LINE, format="lines"))
+    if definition.connector == "kafka" and definition.options.get("format", "json") == "json":
+        raw = replace(definition, options={**definition.options, "format": "raw"})
+        return Lines(open_sink(raw, _LINE, StreamKind.APPEND))
     return Columns(open_sink(definition, _COLUMNS, StreamKind.APPEND))

@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from tidegate import errors
-from tidegate.connectors.protocols import Offset, SinkWriter
+from tidegate.connectors.protocols import Offset, Resumable, Resumed, SinkWriter
 from tidegate.engines.dataflow import Dataflow, Delivered, Running, rows_of
 from tidegate.engines.executor import Executor, Rows
 from tidegate.engines.intents import Intent, Read, Reader, Told
@@ -86,6 +86,18 @@ class Epochs:
         self.interrupted: Intent | None = None
         if found is not None:
             self._recover(found)
+        self._resumed: set[int] = set()
+        self._resume_sinks(repeats=self.interrupted is not None)
+
+    def _resume_sinks(self, *, repeats: bool) -> None:
+        """Tells sinks that remember epochs, each of them once, which one is the last."""
+        resumed = Resumed(run=self._log.run, epoch=self.number, repeats=repeats)
+        writers: list[object] = [sink for sinks in self._sinks.values() for sink in sinks]
+        writers += self._routes.writers if self._routes is not None else ()
+        for writer in writers:
+            if isinstance(writer, Resumable) and id(writer) not in self._resumed:
+                writer.resume(resumed)
+        self._resumed = {id(writer) for writer in writers}
 
     def adopt(
         self,
@@ -104,6 +116,7 @@ class Epochs:
         self._log.extend(identity)
         self.dataflow, self._tables = dataflow, held
         self._sinks, self._routes = sinks, routes
+        self._resume_sinks(repeats=False)
         self.dataflow.use_tables(held)
 
     # An epoch
@@ -130,7 +143,10 @@ class Epochs:
             self._add_to_tables(intent.tables)
         wanted = self._listener.wanted | (self._routes.wanted if self._routes else frozenset())
         epoch = Epoch(number=number, now_us=intent.now_us, ended=intent.ended, wanted=wanted)
-        made = self.dataflow.step(Delivered(rows=got.rows, watermarks=intent.watermarks), epoch)
+        delivered = Delivered(
+            rows=got.rows, watermarks=intent.watermarks, partitions=got.partitions
+        )
+        made = self.dataflow.step(delivered, epoch)
         told = got.tell()
         self._count(told, made, counted_by_stages=intent.offsets.keys() - told.counts.keys())
         self._deliver(number, made, got.rows)
@@ -203,7 +219,7 @@ class Epochs:
         self._log.commit(number, facts, [entry, *self._executor.written(number)])
         self.number, self.offsets = number, offsets
         self.now_us, self.ended = intent.now_us, intent.ended
-        if self._log.wants_snapshot():
+        if self._log.wants_snapshot() or self._executor.wants_snapshot():
             self.checkpoint()
 
     def _seen(self, made: Mapping[str, Made]) -> None:

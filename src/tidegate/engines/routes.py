@@ -127,6 +127,11 @@ class Routes:
         bucket = None if rate is None else _bucket(str(rate))
         return Route(sink=name, with_original=original is not False, bucket=bucket)
 
+    @property
+    def writers(self) -> list[SideWriter]:
+        """Of all sinks."""
+        return [sink for sink in self._sinks.values() if sink is not None]
+
     def deliver(self, epoch: int, payloads: Iterable[Payload], *, now_us: int) -> "Delivered":
         """Everything of an epoch, to where it goes."""
         grouped: dict[tuple[str, SideKind], list[Payload]] = {}

@@ -14,6 +14,7 @@ from tidegate.kernel.decimals import DecimalSum
 from tidegate.kernel.dense import DenseCells, Folded
 from tidegate.kernel.following import Following
 from tidegate.kernel.heap import Extreme, HeapCells
+from tidegate.kernel.keeping import KEEPING
 from tidegate.kernel.lists import Lists
 from tidegate.kernel.moments import Mean, Products
 from tidegate.kernel.user import States
@@ -61,8 +62,8 @@ def _column(
             assert isinstance(one, Mean)
             assert isinstance(other, Mean)
             return Products(position, one, other)
-        case Merge.CONCAT | Merge.UNION:
-            return Lists(position, spec.type, is_set=spec.merge is Merge.UNION)
+        case merge if merge in KEEPING:
+            return Lists(position, spec.type, KEEPING[spec.merge])
         case Merge.USER:
             assert spec.user is not None
             return States(position, spec.user)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from tidegate.kernel.arrow import Integers, Mask, array_of, has_numbers, numbers
 from tidegate.kernel.lists import flattened, list_bounds, listed
 from tidegate.kernel.ordering import equal
+from tidegate.kernel.sketches import percentile
 from tidegate.kernel.sums import Finished
 from tidegate.model.partials import FinishSpec
 
@@ -80,6 +81,14 @@ def percentile_cont(spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:
         if share is None
         else _interpolated(arrays[0], share, descending=_descending(spec))
     )
+
+
+def approx_percentile(spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:
+    """Of a sketch, or of the whole set of different values."""
+    share = _share(spec)
+    if share is None or spec.distinct:
+        return percentile_cont(spec, arrays)
+    return percentile(arrays[0], share)
 
 
 def _interpolated(lists: pa.Array, share: float, *, descending: bool) -> Finished:

@@ -6,8 +6,6 @@ group's row is then diverted, its value is NULL).
 SQL's rules about nothing are the same in all: no values give NULL, but COUNT gives 0. A DISTINCT aggregate turns the
 set that it has kept into the partials that the plain one would have kept (`sets.py`), so it cannot differ from it.
 
-APPROX_COUNT_DISTINCT and APPROX_PERCENTILE are exact for now: they keep what COUNT DISTINCT and PERCENTILE_CONT keep.
-
 >>> from tidegate.model.types import Scalar
 >>> spec = FinishSpec(function="sum", partials=(0, 1), type=Scalar.BIGINT)
 >>> batch = pa.record_batch({"$p0": [-1, 2**31, None], "$p1": [2**32 - 5, 0, None]})
@@ -21,7 +19,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from tidegate.kernel import collected, sets, sums, user
+from tidegate.kernel import collected, sets, sketches, sums, user
 from tidegate.kernel.arrow import arrow_type, conform
 from tidegate.kernel.spread import correlation, covariance, variance
 from tidegate.kernel.sums import Finished
@@ -65,9 +63,9 @@ FINISHERS: dict[str, Finisher] = {
     "median": collected.median,
     "percentile_cont": collected.percentile_cont,
     "percentile_disc": collected.percentile_disc,
-    "approx_percentile": collected.percentile_cont,
+    "approx_percentile": collected.approx_percentile,
     "mode": collected.mode,
     "array_agg": collected.array_agg,
     "string_agg": collected.string_agg,
-    "approx_count_distinct": sums.count_set,
+    "approx_count_distinct": sketches.count_distinct,
 }

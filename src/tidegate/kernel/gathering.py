@@ -25,7 +25,8 @@ from tidegate.kernel.arrow import (
 from tidegate.kernel.dense import fold_of, read_numbers
 from tidegate.kernel.folding import fold
 from tidegate.kernel.groups import ROWS
-from tidegate.kernel.lists import distinct, listed
+from tidegate.kernel.keeping import KEEPING
+from tidegate.kernel.lists import listed
 from tidegate.kernel.user import states_of
 from tidegate.model.expressions import Field
 from tidegate.model.partials import Merge, PartialOp, PartialSpec, row_inputs
@@ -40,7 +41,7 @@ _FOLDED = (
     Merge.BIT_OR,
     Merge.BIT_XOR,
 )
-_COLLECTED = (Merge.CONCAT, Merge.UNION, Merge.USER)
+_COLLECTED = (*KEEPING, Merge.USER)
 
 
 def is_folded(spec: PartialSpec) -> bool:
@@ -107,9 +108,8 @@ def _collected(
         inside = there[picks]
         picks, owners = picks[inside], owners[inside]
     values = entries.take(pa.array(picks))
-    if one.spec.merge is Merge.UNION:
-        places = distinct(owners, values)
-        owners, values = owners[places], values.take(pa.array(places))
+    if one.spec.merge in KEEPING:
+        owners, values = KEEPING[one.spec.merge](owners, values)
     lists = listed(np.bincount(owners, minlength=count), values, arrow_type(one.spec.type))
     return lists if one.spec.user is None else states_of(one.spec.user, lists)
 

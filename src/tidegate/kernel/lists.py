@@ -2,10 +2,13 @@
 
 Decided here: a list is never extended in place. What arrives for a slot is one more row in Arrow chunks, linked to the
 row that came before it; reading follows the links of all slots at once, one round for each link. When a table has
-taken in as much as it held after the last time, the lists are written anew, one row for each slot (and, of sets, each
-value once). So a merge costs what arrives, reading costs what is read, and copying is paid for by growth.
+taken in as much as it held after the last time, the lists are written anew, one row for each slot, with what is to be
+kept of them (`keeping.py`). So a merge costs what arrives, reading what is read, and copying is paid for by growth.
 Sets are told apart by the hashes of values, as groups are. NULL and the empty list are the same: nothing.
 """
+
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +20,7 @@ from tidegate.kernel.hashing import hash_rows
 from tidegate.kernel.heap import Rows
 from tidegate.model.types import DataType
 
+Kept: TypeAlias = tuple[Integers, pa.Array]
 _NOWHERE = -1
 _SLACK = 4096
 
@@ -70,12 +74,14 @@ def distinct(owners: Integers, values: pa.Array) -> Integers:
 
 
 class Lists:
-    """CONCAT, or UNION of sets."""
+    """Values by slot. `keep` says what of them."""
 
-    __slots__ = ("_held", "_kind", "_last", "_links", "_position", "_rows", "_set", "_taken")
+    __slots__ = ("_held", "_keep", "_kind", "_last", "_links", "_position", "_rows", "_taken")
 
-    def __init__(self, position: int, kind: DataType, *, is_set: bool) -> None:
-        self._position, self._kind, self._set = position, arrow_type(kind), is_set
+    def __init__(
+        self, position: int, kind: DataType, keep: Callable[[Integers, pa.Array], Kept]
+    ) -> None:
+        self._position, self._kind, self._keep = position, arrow_type(kind), keep
         self._last = Growing(np.int64)  # by slot: its newest row
         self._links = Growing(np.int64)  # by row: the row before it
         self._rows = Rows(self._kind)
@@ -106,10 +112,7 @@ class Lists:
         order = np.lexsort((rows, owners))
         owners = owners[order]
         members, values = flattened(self._rows.take(rows[order]))
-        owners = owners[members]
-        if self._set:
-            places = distinct(owners, values)
-            owners, values = owners[places], values.take(pa.array(places))
+        owners, values = self._keep(owners[members], values)
         return listed(np.bincount(owners, minlength=len(numbers)), values, self._kind)
 
     def _append(self, slots: Integers, lists: pa.Array) -> None:

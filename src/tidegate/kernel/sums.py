@@ -21,7 +21,6 @@ from tidegate.kernel.arrow import (
     numbers,
     validity,
 )
-from tidegate.kernel.lists import list_bounds
 from tidegate.model.partials import SPARE_DIGITS, FinishSpec
 from tidegate.model.policies import AGGREGATED, DISPOSITION, Reason
 from tidegate.model.types import Decimal
@@ -41,10 +40,6 @@ class Finished:
 
 def count(_spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:
     return Finished(array_of(numbers(arrays[0]).filled(0), None, pa.int64()))
-
-
-def count_set(_spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:
-    return Finished(array_of(list_bounds(arrays[0])[1], None, pa.int64()))
 
 
 def total(spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:

@@ -1,12 +1,11 @@
 """Every option there is, in one table: its kind of value, its default, and where it may be set.
 
 `WITH (…)`, `SET`, `tidegate.toml` and the documentation all read this table, so that an option has one name, one
-meaning and one message. Connectors describe their own options in `CONNECTORS` in the same terms.
+meaning and one message. Connectors describe their own options in the same terms (`model/connectors.py`).
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from tidegate.model.policies import MissingEventTime, PreEpoch, SideKind, TimeMode
@@ -36,6 +35,7 @@ class OptionSpec:
     default: OptionValue | None = None
     choices: tuple[str, ...] = ()
     required: bool = False
+    aliases: tuple[str, ...] = ()
 
     def read(self, value: OptionValue) -> OptionValue:
         """The value in its normal form: durations in microseconds, sizes in bytes. Raises `BadValue`."""
@@ -291,152 +291,6 @@ SPARK_OPTIONS: dict[str, OptionSpec] = {
             frozenset(),
             "dev",
             choices=("dev", "prod"),
-        ),
-    )
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectorSpec:
-    """What a connector can be, and its own options. `holds` are the stream kinds that its sink can take."""
-
-    name: str
-    doc: str
-    roles: tuple[Scope, ...]
-    holds: tuple[str, ...] = ("append",)
-    options: tuple[OptionSpec, ...] = ()
-    passes: str = field(default="")
-
-    def option(self, name: str) -> OptionSpec | None:
-        return next((spec for spec in self.options if spec.name == name), None)
-
-
-def _own(
-    name: str,
-    kind: str,
-    doc: str,
-    default: OptionValue | None = None,
-    *,
-    choices: tuple[str, ...] = (),
-    required: bool = False,
-) -> OptionSpec:
-    return OptionSpec(
-        name=name, kind=kind, doc=doc, default=default, choices=choices, required=required
-    )
-
-
-_ALL_KINDS = ("append", "upsert", "changelog")
-_SOURCE_AND_SINK = (Scope.SOURCE, Scope.SINK)
-_FORMAT = _own(
-    "format", "choice", "how records are written", choices=("json", "csv", "parquet", "avro", "raw")
-)
-
-CONNECTORS: Mapping[str, ConnectorSpec] = {
-    spec.name: spec
-    for spec in (
-        ConnectorSpec(
-            name="memory",
-            doc="rows that are inserted by hand; the default",
-            roles=(Scope.SOURCE, Scope.TABLE, Scope.SINK),
-            holds=_ALL_KINDS,
-        ),
-        ConnectorSpec(
-            name="file",
-            doc="a file, or a directory that is being filled",
-            roles=(Scope.SOURCE, Scope.TABLE, Scope.SINK),
-            options=(
-                _own("path", "text", "file, glob, directory or URL", required=True),
-                _own(
-                    "format",
-                    "choice",
-                    "how records are written; by the file's name if not given, sinks write parquet",
-                    choices=("json", "csv", "parquet"),
-                ),
-                _own("header", "flag", "whether csv begins with column names", default=True),
-                _own("delimiter", "text", "what separates the fields of csv", ","),
-                _own(
-                    "bounded", "flag", "whether reading ends; only a directory goes on if not given"
-                ),
-                _own(
-                    "settle",
-                    "duration",
-                    "how long after its last change a file counts as complete",
-                    "10s",
-                ),
-                _own(
-                    "on_bad_file",
-                    "choice",
-                    "what happens when a whole file cannot be read",
-                    "fail",
-                    choices=("fail", "skip"),
-                ),
-            ),
-        ),
-        ConnectorSpec(
-            name="kafka",
-            doc="an Apache Kafka topic",
-            roles=_SOURCE_AND_SINK,
-            holds=_ALL_KINDS,
-            options=(
-                _own("topic", "text", "the topic", required=True),
-                _own("bootstrap.servers", "text", "brokers to start from", "localhost:9092"),
-                _own("group.id", "text", "the consumer group"),
-                _own(
-                    "scan.startup.mode",
-                    "choice",
-                    "where a new reader starts",
-                    choices=("earliest-offset", "latest-offset", "timestamp"),
-                ),
-                _own("key", "text", "columns of the message key"),
-                _FORMAT,
-            ),
-            passes="properties.",
-        ),
-        ConnectorSpec(
-            name="generator",
-            doc="made-up rows at a steady rate",
-            roles=(Scope.SOURCE,),
-            options=(
-                _own("rate", "rate", "rows per second", "1000/s"),
-                _own("rows", "count", "stop after so many"),
-                _own("seed", "count", "the same seed makes the same rows"),
-                _own("disorder", "duration", "how far rows are out of order", "0s"),
-                _own("start", "text", "event time of the first row; the clock, or 2026 with rows"),
-                _own("keys", "count", "how many values a VARCHAR column has", 26),
-                _own("late_every", "count", "one row in so many is late"),
-                _own("late_by", "duration", "how far beyond disorder late rows are", "1m"),
-            ),
-        ),
-        ConnectorSpec(name="console", doc="the terminal", roles=(Scope.SINK,), holds=_ALL_KINDS),
-        ConnectorSpec(
-            name="callback", doc="a Python function", roles=(Scope.SINK,), holds=_ALL_KINDS
-        ),
-        ConnectorSpec(
-            name="socket",
-            doc="lines from a TCP server",
-            roles=(Scope.SOURCE,),
-            options=(
-                _own("hostname", "text", "the server", required=True),
-                _own("port", "count", "its port", required=True),
-                _FORMAT,
-            ),
-        ),
-        ConnectorSpec(
-            name="http",
-            doc="JSON lines POSTed to us, or POSTed by us",
-            roles=_SOURCE_AND_SINK,
-            holds=_ALL_KINDS,
-            options=(_own("url", "text", "where to listen or to post", required=True), _FORMAT),
-        ),
-        ConnectorSpec(
-            name="postgres",
-            doc="a PostgreSQL table",
-            roles=(Scope.TABLE, Scope.SINK),
-            holds=_ALL_KINDS,
-            options=(
-                _own("url", "text", "the database", required=True),
-                _own("table", "text", "the table", required=True),
-            ),
         ),
     )
 }

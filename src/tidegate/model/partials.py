@@ -66,6 +66,8 @@ class Merge(StrEnum):
     BIT_XOR = "bit_xor"
     CONCAT = "concat"
     UNION = "union"
+    SMALLEST = "smallest"  # of a set, what has the smallest hashes (kernel/sketches.py)
+    WEIGHTS = "weights"  # values with counts, rounded where there are many
     USER = "user"  # states of a Python aggregate, by its own merge
 
 

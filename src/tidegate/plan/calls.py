@@ -18,10 +18,10 @@ from tidegate.plan.aggregates import (
 )
 from tidegate.plan.expressions import CLOCK, Context, bind_condition, bind_interval, unsupported
 from tidegate.plan.logical import window_field
-from tidegate.plan.respelled import respelled
 from tidegate.plan.scalar_calls import bind_function, special_form
 from tidegate.sql.functions.catalogue import find_function, function_names
 from tidegate.sql.intervals import is_interval
+from tidegate.sql.respelled import form_of, respelled_names
 from tidegate.sql.windows import SPELLINGS, WindowSyntax, read_window, spelling_of
 
 _WINDOW_FUNCTIONS = {
@@ -68,7 +68,7 @@ class CallRules:
             case exp.Filter() | exp.WithinGroup():
                 return self._aggregate_with_clauses(node, context)
             case exp.Anonymous():
-                return self._named(respelled(node), context)
+                return self._named(node, context)
             case exp.Window():
                 raise unsupported(
                     node,
@@ -155,7 +155,6 @@ class CallRules:
             else:
                 within = inner.expression
             inner = inner.this
-        inner = respelled(inner) if isinstance(inner, exp.Anonymous) else inner
         users = context.scope.aggregates
         function = find_aggregate(inner.name, users) if isinstance(inner, exp.Anonymous) else None
         if function is None or not isinstance(inner, exp.Anonymous):
@@ -205,14 +204,21 @@ class CallRules:
 def is_function(name: str) -> bool:
     """Whether a call of this name means something already."""
     lowered = name.lower()
-    known = (_WINDOW_FUNCTIONS, _ELSEWHERE, SPELLINGS, ("proctime",))
+    known = (_WINDOW_FUNCTIONS, _ELSEWHERE, SPELLINGS, respelled_names(), ("proctime",))
     built_in = find_aggregate(name) is not None or find_function(lowered) is not None
     return built_in or any(lowered in names for names in known)
 
 
 def unknown_function(node: exp.Anonymous, context: Context) -> errors.TidegateError:
-    known = (*function_names(), *aggregate_names(context.scope.aggregates), *SPELLINGS)
-    hint = _ELSEWHERE.get(node.name.lower()) or errors.nearest(
+    known = (
+        *function_names(),
+        *respelled_names(),
+        *aggregate_names(context.scope.aggregates),
+        *SPELLINGS,
+    )
+    form = form_of(node.name)
+    hint = _ELSEWHERE.get(node.name.lower()) or (f"write {form}" if form else "")
+    hint = hint or errors.nearest(
         node.name,
         (name.upper() for name in known),
         otherwise="`tidegate functions` lists all there are",

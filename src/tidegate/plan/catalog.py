@@ -26,7 +26,10 @@ class Declared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceDef:
-    """`physical` is what the connector delivers; `columns` adds the computed ones, in the order they were written."""
+    """`physical` is what the connector delivers; `columns` adds the computed ones, in the order they were written.
+
+    `metadata` says of physical columns that are not part of a record by what key they come beside it.
+    """
 
     name: str
     physical: Schema
@@ -35,6 +38,7 @@ class SourceDef:
     watermark: Declared | None
     connector: str
     options: dict[str, OptionValue] = field(hash=False)
+    metadata: dict[str, str] = field(default_factory=dict, hash=False)
     text: str = ""
 
     kind = "source"

@@ -6,7 +6,7 @@ finished, whatever the function is. `aggregates.py` says which function has whic
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidegate.model.expressions import (
     Expr,
@@ -213,6 +213,26 @@ def set_of(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
             filter=_where_present(aggregate, values),
             type=Array(_entry(values)),
             merge=Merge.UNION,
+        ),
+    )
+
+
+def sketch_of_set(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
+    """Different values, as many as a sketch keeps."""
+    return tuple(replace(spec, merge=Merge.SMALLEST) for spec in set_of(aggregate))
+
+
+def sketch_of_values(aggregate: AggregateCall) -> tuple[PartialSpec, ...]:
+    """Values with how often they were there."""
+    value = aggregate.args[0]
+    parts = (value, bigint(1))
+    return (
+        PartialSpec(
+            op=PartialOp.COLLECT,
+            args=parts,
+            filter=_where_present(aggregate, [value]),
+            type=Array(_entry(parts)),
+            merge=Merge.WEIGHTS,
         ),
     )
 

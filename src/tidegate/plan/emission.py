@@ -6,7 +6,7 @@ Everything that semantics §5 calls a plan-time error about emission is refused 
 from dataclasses import dataclass
 
 from tidegate import errors
-from tidegate.model.options import CONNECTORS
+from tidegate.model.connectors import CONNECTORS, find_connector
 from tidegate.model.policies import (
     NEEDS_WINDOW_AND_WATERMARK,
     STREAM_KIND,
@@ -156,7 +156,8 @@ def refuse_sink(
     connector: str, *, stream: str, kind: StreamKind, emission: str, at: errors.Location
 ) -> None:
     """A sink that can only append does not take rows that replace or retract."""
-    spec = CONNECTORS[connector]
+    spec = find_connector(connector)
+    assert spec is not None
     if kind.value in spec.holds:
         return
     able = ", ".join(other.name for other in CONNECTORS.values() if kind.value in other.holds)

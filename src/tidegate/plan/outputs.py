@@ -19,6 +19,7 @@ from tidegate.plan.expressions import Context, bind
 from tidegate.plan.logical import window_field
 from tidegate.plan.scope import ScopeInput
 from tidegate.sql.places import head_of, span_of
+from tidegate.sql.respelled import WRITTEN
 from tidegate.sql.source import Span
 
 TABLE_WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
@@ -139,6 +140,8 @@ def _columns(
 
 
 def _default_name(node: exp.Expression, place: int) -> str:
+    if WRITTEN in node.meta:
+        return str(node.meta[WRITTEN])
     match node:
         case exp.Column():
             return node.name

@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidegate.model.policies import Reason
 from tidegate.plan.aggregates import AGGREGATES, HOLISTIC, AggregateFunction
 from tidegate.sql.functions.catalogue import FUNCTIONS
 from tidegate.sql.functions.signature import COMPARABLE, Function, Overload, Param, first
+from tidegate.sql.respelled import RESPELLED, Respelling
 from tidegate.sql.windows import SPELLINGS
 
 _SYMBOLS = "operators"
@@ -57,8 +58,35 @@ class Entry:
 
 
 def entries() -> list[Entry]:
-    """Windows, aggregates, then scalar functions by family."""
-    return [*_windows(), *_aggregates(), *_scalars()]
+    """Windows, aggregates, then scalar functions by family, and what other systems call the like."""
+    known = [*_windows(), *_aggregates(), *_scalars()]
+    others: list[Entry] = []
+    for respelling in RESPELLED:
+        place = _place_of(respelling, known)
+        if place is None:
+            others.append(_in_other_words(respelling))
+        else:
+            form = f"{respelling.form}: {respelling.means}"
+            known[place] = replace(known[place], forms=(*known[place].forms, form))
+    return [*known, *others]
+
+
+def _place_of(respelling: Respelling, known: list[Entry]) -> int | None:
+    """Where the function is that has a further form here."""
+    named = respelling.names[0]
+    places = (place for place, entry in enumerate(known) if named in (entry.name, *entry.aliases))
+    return next(places, None)
+
+
+def _in_other_words(respelling: Respelling) -> Entry:
+    name, *aliases = respelling.names
+    return Entry(
+        family="in other words",
+        name=name,
+        doc=f"It is {respelling.means}.",
+        forms=(respelling.form,),
+        aliases=tuple(aliases),
+    )
 
 
 def _windows() -> Iterator[Entry]:

@@ -10,11 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tidegate import errors
-from tidegate.model.options import (
+from tidegate.model.connectors import (
     CONNECTORS,
+    ConnectorSpec,
+    find_connector,
+    known_connectors,
+)
+from tidegate.model.options import (
     OPTIONS,
     BadValue,
-    ConnectorSpec,
     OptionSpec,
     OptionValue,
     Scope,
@@ -71,7 +75,7 @@ def read_option(
     at = source.location(option.key.span)
     name = option.key.text.removeprefix(_SIDE_PREFIX)
     spec = connector.option(name) if connector else None
-    if spec is None and connector and connector.passes and name.startswith(connector.passes):
+    if spec is None and connector and connector.passes_on(name):
         return name, option.value
     spec = spec or OPTIONS.get(name.lower())
     if spec is None:
@@ -151,15 +155,19 @@ _FOREIGN_CONNECTORS = {
 
 
 def _connector(option: Option, scope: Scope, source: SourceText) -> ConnectorSpec:
-    connector = CONNECTORS.get(str(option.value).lower())
     at = source.location(option.span)
+    try:
+        connector = find_connector(str(option.value).lower())
+    except errors.TidegateError as refused:
+        raise refused.located(at) from None
     if connector is None:
+        known = known_connectors()
         foreign = _FOREIGN_CONNECTORS.get(str(option.value).lower())
         hint = (
             f"did you mean {foreign}?"
             if foreign
             else errors.nearest(
-                str(option.value), CONNECTORS, otherwise=f"connectors are {', '.join(CONNECTORS)}"
+                str(option.value), known, otherwise=f"connectors are {', '.join(known)}"
             )
         )
         raise errors.unknown_connector(at, name=option.value, hint=hint)

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from tidegate import errors
+from tidegate.model.connectors import ConnectorSpec
 from tidegate.model.expressions import Call, Expr, Field, Literal, Named
-from tidegate.model.options import ConnectorSpec, OptionValue, Scope
+from tidegate.model.options import OptionValue, Scope
 from tidegate.model.schema import Column, Schema, schema_of
 from tidegate.model.types import Scalar
 from tidegate.plan.calls import CallRules
@@ -25,13 +26,15 @@ def bind_source(statement: CreateSource, diagnostics: Diagnostics, settings: Set
     """The source that the statement defines."""
     physical, columns = _bind_columns(statement.columns, statement, diagnostics)
     connector, options = _connector(statement, Scope.SOURCE, diagnostics)
-    watermark = None
+    watermark, metadata = None, {}
     if statement.watermark is not None:
         with diagnostics.catching():
             watermark = _bind_watermark(statement.watermark, physical, columns, statement.source)
     if connector is not None:
         with diagnostics.catching():
             _refuse_unknown_columns(options, physical, statement)
+        with diagnostics.catching():
+            metadata = _bind_metadata(statement, physical, connector)
     diagnostics.raise_first()
     assert connector is not None
     return SourceDef(
@@ -42,6 +45,7 @@ def bind_source(statement: CreateSource, diagnostics: Diagnostics, settings: Set
         watermark=watermark,
         connector=connector.name,
         options=options,
+        metadata=metadata,
         text=statement.source.text[statement.span.start : statement.span.end],
     )
 
@@ -49,6 +53,11 @@ def bind_source(statement: CreateSource, diagnostics: Diagnostics, settings: Set
 def bind_table(statement: CreateTable, diagnostics: Diagnostics) -> TableDef:
     physical, columns = _bind_columns(statement.columns, statement, diagnostics)
     connector, options = _connector(statement, Scope.TABLE, diagnostics)
+    for definition in statement.columns:
+        if definition.metadata is not None:
+            at = statement.source.location(definition.span)
+            problem = "records of a table have none"
+            raise errors.bad_metadata(at, key=definition.metadata, problem=problem)
     diagnostics.raise_first()
     assert connector is not None
     return TableDef(
@@ -68,6 +77,31 @@ def _connector(
     found: tuple[ConnectorSpec | None, dict[str, OptionValue]] = (None, {})
     with diagnostics.catching():
         found = read_connector(statement.options, scope=scope, source=statement.source, place=place)
+    return found
+
+
+def _bind_metadata(
+    statement: CreateSource, physical: Schema, connector: ConnectorSpec
+) -> dict[str, str]:
+    """By what keys columns come beside records, where the connector has such a thing of that type."""
+    found: dict[str, str] = {}
+    for definition in statement.columns:
+        key = definition.metadata
+        if key is None:
+            continue
+        at = statement.source.location(definition.span)
+        types = connector.metadata.get(key)
+        if types is None:
+            known = ", ".join(connector.metadata) or "none"
+            hint = errors.nearest(key, connector.metadata, otherwise=f"there is {known}")
+            problem = f"connector {connector.name} has no such metadata"
+            raise errors.bad_metadata(at, key=key, problem=problem, hint=hint)
+        column = physical.find(definition.name.text)
+        if column is not None and column.type not in types:
+            wanted = " or ".join(map(str, types))
+            problem = f"it is {wanted}, {column.name} is {column.type}"
+            raise errors.bad_metadata(at, key=key, problem=problem)
+        found[definition.name.text] = key
     return found
 
 

@@ -30,7 +30,7 @@ from tidegate.state.onlooker import Onlooker
 
 def measured(query: NamedQuery, program: Program, build: Build) -> Account:
     """What became of all rows there are. `build` makes engines that read to the end of what is there."""
-    with _over_everything(_alone(query, program), build, DEAF) as engine:
+    with _over_everything(alone(query, program), build, DEAF) as engine:
         engine.end()
         return account_of(engine)
 
@@ -39,7 +39,7 @@ def stood(query: NamedQuery, program: Program, build: Build) -> tuple[Standing, 
     """Where the query stands behind all rows there are, as if more could come; and the rows that were late for it."""
     late: list[Payload] = []
     listener = Listener(diverted=late.extend, wanted=frozenset({SideKind.LATE}))
-    with _over_everything(_alone(query, program), build, listener) as engine:
+    with _over_everything(alone(query, program), build, listener) as engine:
         standing = standing_of(engine, query.name)
     return standing, [one for one in late if one["stream"].lower() == query.name.lower()]
 
@@ -48,9 +48,9 @@ def stood_in(checkpoint: str, query: NamedQuery, program: Program) -> Standing:
     """Where the query stands in a checkpoint, which may be in use."""
     from tidegate.engines.local.build import local_build
 
-    alone = without_sinks(program)
-    log = Onlooker(checkpoint, identity=identity_of(alone))
-    engine = local_build()(alone, _around(alone, log, DEAF, read_tables=False))
+    silent = without_sinks(program)
+    log = Onlooker(checkpoint, identity=identity_of(silent))
+    engine = local_build()(silent, _around(silent, log, DEAF, read_tables=False))
     try:
         return standing_of(engine, query.name)
     finally:
@@ -58,11 +58,11 @@ def stood_in(checkpoint: str, query: NamedQuery, program: Program) -> Standing:
 
 
 @contextmanager
-def _over_everything(alone: Program, build: Build, listener: Listener) -> Iterator[Engine]:
+def _over_everything(program: Program, build: Build, listener: Listener) -> Iterator[Engine]:
     """An engine that has read all there is, and that nobody else hears of."""
-    engine = build(alone, _around(alone, ForgetfulLog(Identity(plans={})), listener))
+    engine = build(program, _around(program, ForgetfulLog(Identity(plans={})), listener))
     try:
-        insert_constants(engine, alone, alone.inserts)
+        insert_constants(engine, program, program.inserts)
         engine.drive(lambda: False, lambda: None)
         yield engine
     finally:
@@ -70,33 +70,33 @@ def _over_everything(alone: Program, build: Build, listener: Listener) -> Iterat
 
 
 def _around(
-    alone: Program, log: Log, listener: Listener, *, read_tables: bool = True
+    program: Program, log: Log, listener: Listener, *, read_tables: bool = True
 ) -> Surroundings:
     """`read_tables` False: no row will be joined with them."""
     tables = {
         each.name.lower(): rows_of_table(each, None) if read_tables else empty_table(each)
-        for each in alone.catalog.all_of("table")
+        for each in program.catalog.all_of("table")
         if isinstance(each, TableDef)
     }
     return Surroundings(clock=WallClock(), log=log, tables=tables, listener=listener)
 
 
-def _alone(query: NamedQuery, program: Program) -> Program:
+def alone(query: NamedQuery, program: Program) -> Program:
     """The query with the streams that it reads, and without sinks."""
-    alone = without_sinks(program)
+    made = without_sinks(program)
     needed = _read_by(query, program)
     others = [one for one in program.queries if one.name.lower() in needed]
-    alone.queries = [*others, query]
-    return alone
+    made.queries = [*others, query]
+    return made
 
 
 def without_sinks(program: Program) -> Program:
     """The same program, which tells nobody."""
-    alone = program.copy()
-    for sink in alone.catalog.all_of("sink"):
-        alone.catalog.remove(sink.name)
-    alone.inserts = [*program.inserts]
-    return alone
+    silent = program.copy()
+    for sink in silent.catalog.all_of("sink"):
+        silent.catalog.remove(sink.name)
+    silent.inserts = [*program.inserts]
+    return silent
 
 
 def _read_by(query: NamedQuery, program: Program) -> set[str]:

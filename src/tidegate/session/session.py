@@ -38,7 +38,7 @@ from tidegate.session.opening import BY_HAND, Opened, Way, change, start
 from tidegate.session.reasons import Question, reasons
 from tidegate.session.rows import Given, batch_from, instant_given
 from tidegate.session.script import Heard, execute
-from tidegate.session.standing import standing_of
+from tidegate.session.standing import Standing, standing_of
 from tidegate.session.watching import Watching
 from tidegate.sql.source import SourceText
 
@@ -116,6 +116,19 @@ class Session:
             return "".join(f"{line}\n" for line in reasons(standing, Question()))
         standing, late = stood(query, program, self._way.build_bounded or self._way.build)
         return "".join(f"{line}\n" for line in reasons(standing, Question(late=late)))
+
+    def standing(self, stream: str) -> Standing:
+        """Where a stream stands: its watermark, inputs, and open windows."""
+        with self._lock:
+            query = self._program.query(stream)
+            if query is None:
+                raise self._unknown(stream)
+            return standing_of(self._running(), query.name)
+
+    @property
+    def program(self) -> Program:
+        """What is defined."""
+        return self._program
 
     def register(self, name: str, aggregate: type[Any] | object) -> None:
         """An aggregate in Python, which queries can call from now on."""

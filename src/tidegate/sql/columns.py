@@ -4,7 +4,7 @@ from sqlglot import TokenType, exp
 from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
-from tidegate.sql.cursor import Cursor
+from tidegate.sql.cursor import Cursor, Name
 from tidegate.sql.dialect import parse_expression
 from tidegate.sql.lint import refuse_gaps
 from tidegate.sql.source import Span
@@ -18,7 +18,6 @@ _CONSTRAINTS = (
     "FOREIGN KEY",
     "CONSTRAINT",
     "CHECK",
-    "METADATA",
     "DEFAULT",
     "REFERENCES",
 )
@@ -27,7 +26,7 @@ _CONSTRAINTS = (
 def read_columns(
     cursor: Cursor, *, watermark_allowed: bool
 ) -> tuple[tuple[ColumnDef, ...], WatermarkDef | None]:
-    """`( name type [NOT NULL] | name AS expr | WATERMARK FOR name [AS expr], … )`."""
+    """`( name type [NOT NULL] | name type METADATA [FROM 'key'] | name AS expr | WATERMARK FOR …, … )`."""
     columns: list[ColumnDef] = []
     watermarks: list[WatermarkDef] = []
 
@@ -69,13 +68,30 @@ def _read_column(cursor: Cursor) -> ColumnDef:
     if nullable:
         cursor.accept("NULL")
     _refuse_constraint(cursor)
-    expr = _read_expression(cursor) if cursor.accept("AS") else None
+    metadata = _read_metadata(cursor, name) if type_tokens else None
+    expr = _read_expression(cursor) if metadata is None and cursor.accept("AS") else None
     if not type_tokens and expr is None:
         raise cursor.unexpected(f"a type for column {name}")
     kind = parse_type(cursor, type_tokens) if type_tokens else None
     return ColumnDef(
-        name=name, type=kind, expr=expr, nullable=nullable, span=cursor.since(name.span)
+        name=name,
+        type=kind,
+        expr=expr,
+        nullable=nullable,
+        metadata=metadata,
+        span=cursor.since(name.span),
     )
+
+
+def _read_metadata(cursor: Cursor, column: Name) -> str | None:
+    """`METADATA [FROM 'key'] [VIRTUAL]`, as in Flink; without a key it is that of the column's name."""
+    if not cursor.accept("METADATA"):
+        return None
+    key = column.text
+    if cursor.accept("FROM"):
+        key, _ = cursor.string("a key such as 'timestamp'")
+    cursor.accept("VIRTUAL")
+    return key
 
 
 def _type_tokens(cursor: Cursor) -> list[Token]:
@@ -86,7 +102,7 @@ def _type_tokens(cursor: Cursor) -> list[Token]:
     def ends(at: Cursor) -> bool:
         nonlocal angles
         angles += at.word().count("<") - at.word().count(">")
-        return angles <= 0 and at.word() in (",", "NOT", "NULL", "AS", *_CONSTRAINTS)
+        return angles <= 0 and at.word() in (",", "NOT", "NULL", "AS", "METADATA", *_CONSTRAINTS)
 
     cursor.balanced(ends)
     return list(cursor.tokens[start : cursor.position])

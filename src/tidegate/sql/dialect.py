@@ -16,14 +16,16 @@ from sqlglot.errors import SqlglotError, TokenError
 from sqlglot.tokenizer_core import Token
 
 from tidegate import errors
+from tidegate.sql import rounding
 from tidegate.sql.intervals import as_calls
 from tidegate.sql.leftovers import refuse_leftovers
 from tidegate.sql.nesting import MAX_HEIGHT, deep_stack, refuse_high
+from tidegate.sql.respelled import respell
 from tidegate.sql.source import SourceText, Span
 
 MAX_LENGTH = 4_000_000
 MAX_DEPTH = 64
-_SPECIAL_SYNTAX = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "POSITION", "SUBSTRING")
+_SPECIAL_SYNTAX = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "POSITION", "SUBSTRING", "OVERLAY")
 _TEMPLATING = ("{", "%}", "}}", "+%", "-%", "+}", "-}", "/*+")
 # Words of statements that do not exist here; without them a column may have such a name.
 _ORDINARY_WORDS = frozenset(
@@ -193,7 +195,7 @@ def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
     whole = span_of_token(tokens[-1])
     try:
         with deep_stack():
-            trees = parser.parse(as_calls(tokens), source.text)
+            trees = parser.parse(as_calls(rounding.as_calls(tokens)), source.text)
     except ParseError as refusal:
         raise _syntax_error(source, tokens, refusal, reached=_reached(parser, whole)) from None
     except RecursionError:
@@ -208,6 +210,7 @@ def _parsed(source: SourceText, tokens: Sequence[Token]) -> exp.Expression:
         raise errors.query_syntax(source.location(whole), problem="this is not one query")
     if len(tokens) > MAX_HEIGHT:
         refuse_high(tree, source, whole=whole)
+    respell(tree, source)
     refuse_leftovers(tree, source, whole=whole)
     return tree
 

@@ -69,14 +69,15 @@ def _call(literal: Sequence[Token]) -> list[Token]:
     text = ("-" if signed else "") + value.text
     last = literal[-1]
     return [
-        _at(head, TokenType.VAR, FUNCTION),
-        _at(value, TokenType.L_PAREN, "("),
-        _at(value, TokenType.STRING, text),
-        _at(value, TokenType.COMMA, ","),
-        _at(unit[0] if unit else value, TokenType.STRING, " ".join(token.text for token in unit)),
-        _at(last, TokenType.R_PAREN, ")"),
+        moved(head, TokenType.VAR, FUNCTION),
+        moved(value, TokenType.L_PAREN, "("),
+        moved(value, TokenType.STRING, text),
+        moved(value, TokenType.COMMA, ","),
+        moved(unit[0] if unit else value, TokenType.STRING, " ".join(token.text for token in unit)),
+        moved(last, TokenType.R_PAREN, ")"),
     ]
 
 
-def _at(token: Token, kind: TokenType, text: str) -> Token:
+def moved(token: Token, kind: TokenType, text: str) -> Token:
+    """Another token in the place of one."""
     return Token(kind, text, token.line, token.col, token.start, token.end)

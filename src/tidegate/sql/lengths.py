@@ -5,6 +5,7 @@ One home for what a length may look like; windows, clauses and interval arithmet
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlglot import TokenType, exp
 
@@ -18,9 +19,11 @@ from tidegate.model.time import (
     parse_duration,
     unit_length_us,
 )
-from tidegate.sql.cursor import Cursor
 from tidegate.sql.places import own_span, span_of
 from tidegate.sql.source import SourceText, Span
+
+if TYPE_CHECKING:
+    from tidegate.sql.cursor import Cursor
 
 _UNITS = ("microsecond", "millisecond", "second", "minute", "hour", "day", "week")
 UNITS_HINT = f"units are {', '.join(_UNITS).upper()}"
@@ -156,7 +159,7 @@ def interval_period(node: exp.Expression, source: SourceText) -> Period:
     return read_period(value.name, unit.name, source=source, span=span, unit_span=unit_span)
 
 
-def read_length(cursor: Cursor) -> Length:
+def read_length(cursor: "Cursor") -> Length:
     """`INTERVAL '5' SECOND`, `'5s'`, or `5 SECONDS`, in a clause."""
     period, span = read_any_length(cursor)
     if period.is_calendar:
@@ -164,7 +167,7 @@ def read_length(cursor: Cursor) -> Length:
     return Length(value_us=period.us, span=span)
 
 
-def read_any_length(cursor: Cursor) -> tuple[Period, Span]:
+def read_any_length(cursor: "Cursor") -> tuple[Period, Span]:
     """As `read_length`, where months may stand, too."""
     start = cursor.here()
     explicit = cursor.accept("INTERVAL")
@@ -185,7 +188,7 @@ def _is_unit(word: str) -> bool:
     return word.isalpha() and word not in _CLAUSE_WORDS
 
 
-def _read_unit(cursor: Cursor) -> str:
+def _read_unit(cursor: "Cursor") -> str:
     word = cursor.word()
     if not _is_unit(word):
         return ""

@@ -60,19 +60,6 @@ def refuse_foreign(source: SourceText, tokens: Sequence[Token]) -> None:
             if tuple(words[place : place + len(phrase)]) == phrase:
                 at = source.location(span_of_token(tokens[place]))
                 raise errors.foreign_clause(at, clause=clause, instead=instead)
-        _refuse_rounding(source, tokens, words, place)
-
-
-def _refuse_rounding(
-    source: SourceText, tokens: Sequence[Token], words: Sequence[str], place: int
-) -> None:
-    """Calcite's `FLOOR(ts TO HOUR)`."""
-    if words[place] not in ("FLOOR", "CEIL", "CEILING") or words[place + 1 : place + 2] != ["("]:
-        return
-    if words[place + 3 : place + 4] == ["TO"]:
-        at = source.location(span_of_token(tokens[place]))
-        instead = "write DATE_TRUNC('hour', ts), or the window TUMBLE(ts, INTERVAL '1' HOUR)"
-        raise errors.foreign_clause(at, clause=f"{words[place]}(… TO …)", instead=instead)
 
 
 def _refuse_bare_length(source: SourceText, number: Token, unit: Token | None) -> None:

@@ -72,13 +72,17 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnDef:
-    """A column of CREATE SOURCE or TABLE: typed, computed (`expr`), or both."""
+    """A column of CREATE SOURCE or TABLE: typed, computed (`expr`), or both.
+
+    `metadata`: the key of what comes beside the record; None for a column of the record itself.
+    """
 
     name: Name
     type: exp.DataType | None
     expr: exp.Expression | None
     nullable: bool
     span: Span
+    metadata: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,8 @@ _NO_ENTRY = Entry(file="", shard=0, bytes=0, checksum="", parts=())
 class ForgetfulLog:
     """A `Log` that always begins anew."""
 
+    run = None
+
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
 

@@ -132,6 +132,10 @@ class PartialLog:
 
     _base: int | None
 
+    @property
+    def run(self) -> str:
+        return self._mark
+
     def extend(self, identity: Identity) -> None:
         """The run goes on with other plans; its state so far stays."""
         _write_document(self._store, layout.IDENTITY, identity_body(identity, self._mark))

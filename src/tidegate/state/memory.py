@@ -5,6 +5,7 @@ through JSON here too, so that what a file could not hold is found by a test tha
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from secrets import token_hex
 
 from tidegate.state import layout
 from tidegate.state.documents import plain
@@ -18,6 +19,7 @@ class MemoryLog:
 
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
+        self.run = token_hex(8)
         self._snapshot: Snapshot | None = None
         self._deltas: list[Delta] = []
         self._intent: tuple[int, Facts] | None = None

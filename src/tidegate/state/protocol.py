@@ -62,6 +62,11 @@ class Log(Protocol):
     @property
     def identity(self) -> Identity: ...
 
+    @property
+    def run(self) -> str | None:
+        """A name that no other checkpoint has, and this one keeps; None where nothing is kept."""
+        ...
+
     def extend(self, identity: Identity) -> None:
         """The run goes on with other plans: from now on the checkpoint belongs to them."""
         ...

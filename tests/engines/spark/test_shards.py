@@ -27,7 +27,7 @@ from tidegate.engines.engine import Engine, Surroundings
 from tidegate.engines.epochs import Listener
 from tidegate.engines.inputs import BY_HAND
 from tidegate.engines.local.build import local_build
-from tidegate.engines.spark import rows
+from tidegate.engines.spark import rows, shards
 from tidegate.engines.spark.build import spark_build
 from tidegate.engines.spark.by_task import ByTask
 from tidegate.engines.spark.shards import PlacedOperator
@@ -250,6 +250,29 @@ def test_a_snapshot_behind_every_epoch(
     engine.end()
     assert (seen, engine.totals.facts()) == expected
     engine.close()
+
+
+def test_what_goes_with_every_job_stays_short(
+    small: Path,
+    tmp_path: Path,
+    spark: SparkSession,
+    expected: tuple[Seen, dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An epoch is a turn or two of each stage, so the third one is behind a snapshot."""
+    monkeypatch.setattr(shards, "_MOST_TURNS", 3)
+    seen, made = Seen.nothing(), told(small, state="executors")
+    engine = start(made, seen, log_in(tmp_path / "state"))
+    lengths = []
+    while not engine.exhausted:
+        engine.poll()
+        stages = [one for one in engine.dataflow.stages if isinstance(one, WindowStage)]
+        lengths += [len(one.operator._away.history.past) for one in stages]  # type: ignore[attr-defined]
+    engine.end()
+    assert (seen, engine.totals.facts()) == expected
+    engine.close()
+    assert 0 < max(lengths) < 3
+    assert lengths.count(0) == len(EVERYTHING)
 
 
 def test_a_stream_goes_on_under_another_lateness(

@@ -115,7 +115,9 @@ _SIMPLE: dict[Merge, Callable[[Any, Any], Any]] = {
     Merge.BIT_OR: or_,
     Merge.BIT_XOR: xor,
     Merge.CONCAT: lambda one, other: [*one, *other],
+    Merge.WEIGHTS: lambda one, other: [*one, *other],
     Merge.UNION: lambda one, other: different([*one, *other]),
+    Merge.SMALLEST: lambda one, other: different([*one, *other]),
 }
 
 

@@ -217,10 +217,14 @@ _TABLE: dict[str, Calls] = {
     "element_at": (
         (MS, PART), (MB, B), (AS, COUNT), (AB, COUNT), (AS, bigint(-1)), (AB, bigint(0)),
     ),
+    "slice": tuple(
+        (kind, start, count) for kind in (AS, AB) for start in (COUNT, bigint(2)) for count in (COUNT, bigint(2))
+    ),
     "cardinality": ((AS,), (AB,), (MS,), (MB,)),
     "array_contains": ((AS, PART), (AB, B), (AI, B), (AI, I32)),
     "map_keys": ((MS,), (MB,)),
     "map_values": ((MS,), (MB,)),
+    "named_struct": ((text("a"), B), (text("a"), S, text("b c"), B)),
     "field": ((ST, text("a")), (ST, text("b c"))),
     "$shift": ((MODEST, MODEST),),
     **dict.fromkeys(("$divide", "$remainder"), ((MODEST, bigint(60_000_000)), (MODEST, bigint(1)))),

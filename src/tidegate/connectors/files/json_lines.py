@@ -39,9 +39,14 @@ class JsonLines:
         self._quick = all(_is_quick(column.type) for column in schema)
 
     def parse(self, block: bytes) -> tuple[pa.Table, list[Malformed]]:
-        tables: list[pa.Table] = []
-        wrong: list[Malformed] = []
-        pending = [lines_of(block.removeprefix(BOM))]
+        table, wrong = self.parse_lines(lines_of(block.removeprefix(BOM)))
+        return table, [record for _, record in wrong]
+
+    def parse_lines(self, lines: Lines) -> tuple[pa.Table, list[tuple[int, Malformed]]]:
+        """What is no row goes with the number of its line."""
+        tables: list[pa.Table] = [self._arrow.empty_table()]
+        wrong: list[tuple[int, Malformed]] = []
+        pending = [lines]
         while pending:
             lines = pending.pop()
             table = self._by_arrow(lines) if self._quick else None
@@ -73,13 +78,13 @@ class JsonLines:
             return None
         return pa.Table.from_arrays(columns, schema=self._arrow)
 
-    def _one_by_one(self, lines: Lines, wrong: list[Malformed]) -> pa.Table:
+    def _one_by_one(self, lines: Lines, wrong: list[tuple[int, Malformed]]) -> pa.Table:
         rows: list[list[Any]] = []
-        for line in lines:
+        for number, line in lines.numbered():
             try:
                 rows.append(self._row(line))
             except (Misfit, ValueError, RecursionError) as problem:
-                wrong.append(malformed(line, _complaint(problem)))
+                wrong.append((number, malformed(line, _complaint(problem))))
         columns: Sequence[Any] = list(zip(*rows, strict=True)) or [()] * len(self._schema)
         arrays = [
             pa.array(values, field.type) for values, field in zip(columns, self._arrow, strict=True)

@@ -17,26 +17,33 @@ _NEWLINE, _RETURN = 10, 13
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """`block[starts[i]:ends[i]]` is the i-th line that is not empty."""
+    """`block[starts[i]:ends[i]]` is the i-th line that is not empty. `first` is the number of the first one."""
 
     block: bytes
     starts: Integers
     ends: Integers
+    first: int = 0
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def __iter__(self) -> Iterator[bytes]:
-        for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True):
+        for _, line in self.numbered():
+            yield line
+
+    def numbered(self) -> Iterator[tuple[int, bytes]]:
+        """Lines with their numbers."""
+        edges = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+        for number, (start, end) in enumerate(edges, self.first):
             line = self.block[start:end]
             if not line.isspace():
-                yield line
+                yield number, line
 
     def halves(self) -> "tuple[Lines, Lines]":
         middle = len(self) // 2
         return (
-            Lines(self.block, self.starts[:middle], self.ends[:middle]),
-            Lines(self.block, self.starts[middle:], self.ends[middle:]),
+            Lines(self.block, self.starts[:middle], self.ends[:middle], self.first),
+            Lines(self.block, self.starts[middle:], self.ends[middle:], self.first + middle),
         )
 
     def bytes(self) -> bytes:

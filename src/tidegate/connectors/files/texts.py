@@ -109,10 +109,11 @@ def _instant(value: Any) -> str:
     return f'"{format_instant(instant_us)}"'
 
 
-def write_csv(rows: pa.Table, file: BinaryIO) -> None:
+def write_csv(rows: pa.Table, file: BinaryIO, *, header: bool = True) -> None:
     """A line with the names, and a line per row."""
     arrays = [_csv_column(rows.column(place)) for place in range(rows.num_columns)]
-    arrow_csv.write_csv(pa.Table.from_arrays(arrays, names=rows.column_names), file)
+    options = arrow_csv.WriteOptions(include_header=header)
+    arrow_csv.write_csv(pa.Table.from_arrays(arrays, names=rows.column_names), file, options)
 
 
 def _csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -27,6 +27,9 @@ class EmbeddedExecutor:
     def written(self, epoch: int) -> Sequence[Entry]:
         return ()
 
+    def wants_snapshot(self) -> bool:
+        return False
+
     def snapshot(self, epoch: int) -> Sequence[Entry]:
         return ()
 

@@ -54,6 +54,9 @@ class SparkExecutor:
     def written(self, epoch: int) -> Sequence[Entry]:
         return [entry for one in self._in_blocks.values() for entry in one.written(epoch)]
 
+    def wants_snapshot(self) -> bool:
+        return any(one.wants_snapshot for one in self._in_blocks.values())
+
     def snapshot(self, epoch: int) -> Sequence[Entry]:
         return [entry for one in self._in_blocks.values() for entry in one.write_snapshot(epoch)]
 

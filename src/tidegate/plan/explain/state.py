@@ -67,7 +67,7 @@ def describe_aggregates(stage: Stage, names: Names) -> tuple[str, ...]:
         if named.call.user is not None:
             kept += "; in Python"
         elif AGGREGATES[named.call.function].precision == APPROXIMATE:
-            kept = "; approximate"
+            kept = "; a sketch, of bounded size"
         lines.append(
             f"{show_aggregate(named.call, names)}: partial {partial}; merge {merge}; finish {how}{kept}"
         )

@@ -9,6 +9,7 @@ from functools import partial
 
 from tidegate.model.types import Array, DataType, Map, Scalar, is_integer
 from tidegate.sql.functions.signature import (
+    ANY,
     ARRAY,
     BIGINT,
     MAP,
@@ -21,6 +22,7 @@ from tidegate.sql.functions.signature import (
     Template,
     constant,
     entry,
+    first,
     overload,
 )
 from tidegate.sql.functions.spelling import quote, string_value
@@ -69,6 +71,21 @@ def _position(engine: Engine) -> Template:
         if engine is Engine.SPARK:
             return f"try_element_at({args[0]}, NULLIF({place}, 0))"
         return f"array_element({args[0]}, {place})"
+
+    return text
+
+
+def _slice(engine: Engine) -> Template:
+    """From 1 on; Spark raises below it, and where the count is negative."""
+
+    def text(args: Sequence[str], _types: Sequence[DataType], _result: DataType) -> str:
+        start, count = (clamped(arg, engine, low=low) for arg, low in ((args[1], 1), (args[2], 0)))
+        if engine is Engine.SPARK:
+            return f"slice({args[0]}, {start}, {count})"
+        end = f"LEAST(({start}) + ({count}) - 1, 2147483647)"
+        inside = f"array_slice({args[0]}, {start}, {end})"
+        none = f"WHEN {count} = 0 THEN array_slice({args[0]}, 2, 1)"
+        return f"CASE WHEN {start} IS NULL OR {count} IS NULL THEN NULL {none} ELSE {inside} END"
 
     return text
 
@@ -146,6 +163,17 @@ NESTED = (
         aliases=("array_length", "array_size", "size"),
     ),
     _function(
+        "slice",
+        "So many elements from a position on; positions below 1 are 1, counts below 0 are 0.",
+        "slice(tags, 1, 3)",
+        overload(
+            [ARRAY, BIGINT, BIGINT],
+            first,
+            datafusion=_slice(Engine.DATAFUSION),
+            spark=_slice(Engine.SPARK),
+        ),
+    ),
+    _function(
         "array_contains",
         "Whether some element is equal; NULLs among the elements are equal to nothing.",
         "array_contains(tags, 'new')",
@@ -172,6 +200,12 @@ NESTED = (
             datafusion=_field(Engine.DATAFUSION),
             spark=_field(Engine.SPARK),
         ),
+    ),
+    _function(
+        "named_struct",
+        "A STRUCT of names and values.",
+        "named_struct('a', x, 'b', y)",
+        overload([ANY, ANY], Scalar.NULL, "named_struct({args})", variadic=True),
     ),
     _function(
         "make_array",

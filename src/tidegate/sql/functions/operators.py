@@ -11,6 +11,7 @@ from tidegate.sql.functions.signature import (
     BIGINT,
     BOOLEAN,
     COMPARABLE,
+    TEXTUAL,
     VARCHAR,
     Engine,
     Function,
@@ -116,7 +117,7 @@ OPERATORS = (
     operator(
         "||",
         "The texts one after the other; NULL if one is NULL.",
-        overload([VARCHAR, VARCHAR], Scalar.VARCHAR, "({0} || {1})"),
+        overload([TEXTUAL, TEXTUAL], Scalar.VARCHAR, "({0} || {1})"),
     ),
     operator(
         "like",

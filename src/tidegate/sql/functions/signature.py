@@ -76,6 +76,14 @@ EXACT = Param(
     "an integer or DECIMAL", _when(lambda given: is_integer(given) or isinstance(given, Decimal))
 )
 VARCHAR = Param("VARCHAR", _exactly(Scalar.VARCHAR))
+_WRITTEN = (Scalar.VARCHAR, Scalar.BOOLEAN, Scalar.DATE, Scalar.TIMESTAMP)
+TEXTUAL = Param(
+    "VARCHAR, or what is written in one way",
+    _when(
+        lambda given: given in _WRITTEN or is_integer(given) or isinstance(given, Decimal),
+        Scalar.VARCHAR,
+    ),
+)
 BINARY = Param("BINARY", _exactly(Scalar.BINARY))
 DATE = Param("DATE", _exactly(Scalar.DATE))
 TIMESTAMP = Param(

@@ -12,6 +12,7 @@ from tidegate.model.policies import Reason
 from tidegate.model.types import DataType, Scalar
 from tidegate.sql.functions.signature import (
     BIGINT,
+    TEXTUAL,
     VARCHAR,
     Engine,
     Function,
@@ -202,7 +203,7 @@ TEXT = (
         "The texts one after the other; NULLs are left out.",
         "concat(a, '-', b)",
         overload(
-            [VARCHAR],
+            [TEXTUAL],
             Scalar.VARCHAR,
             "concat({args})",
             spark="concat_ws('', {args})",
@@ -213,6 +214,6 @@ TEXT = (
         "concat_ws",
         "The texts with a separator between; NULLs are left out.",
         "concat_ws('/', a, b)",
-        overload([VARCHAR, VARCHAR], Scalar.VARCHAR, "concat_ws({args})", variadic=True),
+        overload([VARCHAR, TEXTUAL], Scalar.VARCHAR, "concat_ws({args})", variadic=True),
     ),
 )
