@@ -7,7 +7,7 @@ that are taken back, and how far it is certain that none will come behind.
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -33,10 +33,11 @@ RunningStage = WindowStage | PassingStage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivered:
-    """What an epoch reads: rows of sources by lower-case name, and watermarks that are set."""
+    """What an epoch reads: rows of sources by lower-case name, watermarks that are set, partitions that there are."""
 
     rows: Mapping[str, Rows] = field(default_factory=dict)
     watermarks: Mapping[str, int] = field(default_factory=dict)
+    partitions: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +142,20 @@ class Dataflow:
         if branch.input.kind is not InputKind.SOURCE:
             return handed[name]
         explicit_us = FOREVER_US if ended else delivered.watermarks.get(name, NEVER_US)
-        return Fed(rows=delivered.rows.get(name, ()), explicit_us=explicit_us)
+        return Fed(
+            rows=delivered.rows.get(name, ()),
+            explicit_us=explicit_us,
+            partitions=delivered.partitions.get(name) if _is_partitioned(branch) else None,
+        )
 
     def use_tables(self, tables: Mapping[str, pa.Table]) -> None:
         """Rows are joined with these from now on."""
         for stage in self.stages:
             stage.use_tables(tables)
+
+
+def _is_partitioned(branch: Branch) -> bool:
+    return branch.time is not None and branch.time.partitioned
 
 
 def _moved(before: Running, after: Running) -> Running:

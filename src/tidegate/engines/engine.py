@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tidegate.connectors.protocols import Offset, SinkWriter, SourceReader
+from tidegate.connectors.protocols import Offset, Partitioned, SinkWriter, SourceReader
 from tidegate.engines.clock import Clock
 from tidegate.engines.dataflow import Dataflow
 from tidegate.engines.epochs import Epochs, Listener
@@ -229,6 +229,15 @@ class Engine(ABC):
     @abstractmethod
     def _read(self, intent: Intent, number: int) -> Read:
         """What was intended. Its ranges begin where the inputs stand."""
+
+    def _partitions(self, intent: Intent) -> Mapping[str, Sequence[int]]:
+        """Those that sources of the intent have."""
+        found: dict[str, Sequence[int]] = {}
+        for name, until in intent.offsets.items():
+            reader: object = self._readers.get(name)
+            if isinstance(reader, Partitioned):
+                found[name] = reader.partitions(until)
+        return found
 
     def _now_us(self) -> int:
         return max(self._clock.now_us(), self.now_us)

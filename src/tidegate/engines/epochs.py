@@ -143,7 +143,10 @@ class Epochs:
             self._add_to_tables(intent.tables)
         wanted = self._listener.wanted | (self._routes.wanted if self._routes else frozenset())
         epoch = Epoch(number=number, now_us=intent.now_us, ended=intent.ended, wanted=wanted)
-        made = self.dataflow.step(Delivered(rows=got.rows, watermarks=intent.watermarks), epoch)
+        delivered = Delivered(
+            rows=got.rows, watermarks=intent.watermarks, partitions=got.partitions
+        )
+        made = self.dataflow.step(delivered, epoch)
         told = got.tell()
         self._count(told, made, counted_by_stages=intent.offsets.keys() - told.counts.keys())
         self._deliver(number, made, got.rows)

@@ -37,6 +37,9 @@ class BranchRows(Protocol):
     def taken(self, rows: Rows, bounds: Bounds, now_us: int) -> Sequence[pa.RecordBatch]:
         """Whole rows that it did, among which the kernel may have refused some."""
 
+    def partitions(self, rows: Rows, bounds: Bounds, now_us: int) -> Mapping[int, int | None]:
+        """The latest time of each partition that rows have come by; nothing where partitions do not count."""
+
     def use_tables(self, tables: Mapping[str, pa.Table]) -> None:
         """Join with these from now on."""
 

@@ -68,10 +68,11 @@ class Told:
 class Read:
     """What an epoch reads. `tell` is asked when its rows have gone through all stages: some engines read them then.
 
-    `done` is called when nobody needs the rows any more.
+    `partitions` are those of sources that have such. `done` is called when nobody needs the rows any more.
     """
 
     rows: Mapping[str, Rows] = field(default_factory=dict)
+    partitions: Mapping[str, Sequence[int]] = field(default_factory=dict)
     tell: Callable[[], Told] = Told
     done: Callable[[], None] = _nothing
 

@@ -24,6 +24,7 @@ from tidegate.kernel.panes import PANE
 from tidegate.kernel.pieces import panes_of
 from tidegate.kernel.refusals import Refused
 from tidegate.kernel.steps import Bounds, Brought, Outcome, State, Step
+from tidegate.kernel.watermark import Partitions
 from tidegate.model.expressions import Field
 from tidegate.model.grid import latest_window_us
 from tidegate.model.policies import DISPOSITION, FILTERED, EmitMode, Reason, SideKind
@@ -40,12 +41,13 @@ Parts = dict[str, pa.Table]
 
 @dataclass(slots=True)
 class Fed:
-    """What an input delivers in an epoch: rows, and rows that it takes back."""
+    """What an input delivers in an epoch: rows, and rows that it takes back. `partitions` are all that it has."""
 
     rows: Rows = ()
     taken_back: Rows = ()
     explicit_us: int = NEVER_US
     upstream_us: int = NEVER_US
+    partitions: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +110,7 @@ class WindowStage:
                 else (),
                 explicit_us=one.explicit_us,
                 upstream_us=one.upstream_us,
+                partitions=self._partitions(rows, one, bound),
             )
             for rows, one, bound in zip(self._branches, fed, bounds, strict=True)
         ]
@@ -130,6 +133,12 @@ class WindowStage:
         made.rows_in = rows_in(self._branches, fed)
         made.payloads = list(self._payloads(fed, bounds, outcome, around, epoch.wanted))
         return made
+
+    def _partitions(self, rows: BranchRows, fed: Fed, bounds: Bounds) -> Partitions | None:
+        if fed.partitions is None:
+            return None
+        latest = rows.partitions(fed.rows, bounds, self._now_us) if fed.rows else {}
+        return Partitions(known=fed.partitions, latest_us=latest)
 
     def replay(self, parts: Mapping[str, pa.Table], facts: Facts, now_us: int) -> Made:
         """An epoch from the log; what it emits is not asked for."""
@@ -311,7 +320,29 @@ def logged_facts(step: Step) -> Facts:
         "upstream_us": [brought.upstream_us for brought in step.inputs],
         "ended": step.ended,
         "crowded": step.crowded,
+        **_logged_partitions(step),
     }
+
+
+def _logged_partitions(step: Step) -> Facts:
+    told = [one.partitions for one in step.inputs]
+    if not any(told):
+        return {}
+    return {
+        "partitions": [
+            None
+            if one is None
+            else {"known": [*one.known], "latest_us": [[*pair] for pair in one.latest_us.items()]}
+            for one in told
+        ]
+    }
+
+
+def _partitions_of(facts: Facts, place: int) -> Partitions | None:
+    told = facts["partitions"][place] if "partitions" in facts else None
+    if told is None:
+        return None
+    return Partitions(known=told["known"], latest_us=dict(told["latest_us"]))
 
 
 def step_of(parts: Mapping[str, pa.Table], facts: Facts, *, inputs: int, now_us: int) -> Step:
@@ -328,6 +359,7 @@ def step_of(parts: Mapping[str, pa.Table], facts: Facts, *, inputs: int, now_us:
                 taken_back=batches(place, "back"),
                 explicit_us=facts["explicit_us"][place],
                 upstream_us=facts["upstream_us"][place],
+                partitions=_partitions_of(facts, place),
             )
             for place in range(inputs)
         ],

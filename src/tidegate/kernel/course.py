@@ -50,6 +50,9 @@ class Course:
 
     def advance(self, step: Step, now_us: int) -> None:
         """The watermark and the clock go on."""
+        for clock, one in zip(self.watermark.clocks, step.inputs, strict=True):
+            if one.partitions is not None:
+                clock.saw_partitions(one.partitions, now_us=now_us)
         self.watermark.advance(
             now_us,
             explicit_us={place: one.explicit_us for place, one in enumerate(step.inputs)},

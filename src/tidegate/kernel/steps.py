@@ -17,7 +17,7 @@ from tidegate.kernel.arrow import numbers
 from tidegate.kernel.changes import Emitted
 from tidegate.kernel.groups import ROWS
 from tidegate.kernel.refusals import Refused
-from tidegate.kernel.watermark import InputTime
+from tidegate.kernel.watermark import InputTime, Partitions
 from tidegate.model.policies import AGGREGATED
 from tidegate.model.time import NEVER_US
 
@@ -61,6 +61,7 @@ class Brought:
     explicit_us: int = NEVER_US
     upstream_us: int = NEVER_US
     seen: Seen | None = None
+    partitions: Partitions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,14 +36,51 @@ class InputTime:
     processing: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partitions:
+    """What an epoch tells of an input's partitions: all that there are, and the latest time of those that had rows."""
+
+    known: Sequence[int]
+    latest_us: Mapping[int, int | None]
+
+
+@dataclass(slots=True)
+class PartitionClock:
+    heard_us: int
+    latest_us: int = NEVER_US
+
+
 @dataclass(slots=True)
 class InputClock:
-    """One input. `heard_us`: the clock when it last had rows, or was opened."""
+    """One input. `heard_us`: the clock when it last had rows, or was opened.
+
+    If it has partitions, it has come as far as the one that is least far, of those that are not idle.
+    """
 
     time: InputTime
     heard_us: int = 0
     watermark_us: int = NEVER_US
     latest_us: int = NEVER_US
+    partitions: dict[int, PartitionClock] = field(default_factory=dict)
+
+    def saw_partitions(self, told: Partitions, *, now_us: int) -> None:
+        for number in told.known:
+            self.partitions.setdefault(number, PartitionClock(now_us))
+        for number, latest_us in told.latest_us.items():
+            clock = self.partitions.setdefault(number, PartitionClock(now_us))
+            clock.heard_us = max(clock.heard_us, now_us)
+            clock.latest_us = max(clock.latest_us, NEVER_US if latest_us is None else latest_us)
+
+    def _reached_us(self, now_us: int) -> int:
+        """By its rows."""
+        if not self.partitions:
+            return self.latest_us
+        active = [
+            clock.latest_us
+            for clock in self.partitions.values()
+            if not self._is_silent(clock.heard_us, now_us)
+        ]
+        return min(active, default=NEVER_US)
 
     def saw(self, *, rows: int, latest_us: int | None, now_us: int) -> None:
         """Rows have come, whatever became of them; `latest_us` is the latest time that counts."""
@@ -59,14 +96,30 @@ class InputClock:
             case WatermarkOrigin.UPSTREAM:
                 reached = upstream_us
             case WatermarkOrigin.ROWS:
-                reached = max(explicit_us, self.latest_us - self.time.lag_us)
+                reached = max(explicit_us, self._reached_us(now_us) - self.time.lag_us)
             case WatermarkOrigin.EXPLICIT | WatermarkOrigin.NONE:
                 reached = explicit_us
         self.watermark_us = max(self.watermark_us, reached)
 
     def is_idle(self, now_us: int) -> bool:
+        return self._is_silent(self.heard_us, now_us)
+
+    def _is_silent(self, heard_us: int, now_us: int) -> bool:
         timeout = self.time.idle_timeout_us
-        return timeout is not None and now_us - self.heard_us >= timeout
+        return timeout is not None and now_us - heard_us >= timeout
+
+    def facts(self) -> list[Any]:
+        partitions = {
+            str(number): [clock.heard_us, clock.latest_us]
+            for number, clock in self.partitions.items()
+        }
+        own: list[Any] = [self.watermark_us, self.latest_us, self.heard_us]
+        return [*own, partitions] if partitions else own
+
+    def restore(self, facts: Sequence[Any]) -> None:
+        self.watermark_us, self.latest_us, self.heard_us, *partitions = facts
+        for number, (heard_us, latest_us) in partitions[0].items() if partitions else ():
+            self.partitions[int(number)] = PartitionClock(heard_us, latest_us)
 
 
 @dataclass(slots=True)
@@ -108,10 +161,9 @@ class StageWatermark:
 
     def facts(self) -> Facts:
         """What must be remembered."""
-        inputs = [[clock.watermark_us, clock.latest_us, clock.heard_us] for clock in self.clocks]
-        return {"at": self.at_us, "inputs": inputs}
+        return {"at": self.at_us, "inputs": [clock.facts() for clock in self.clocks]}
 
     def restore(self, facts: Facts) -> None:
         self.at_us = facts["at"]
         for clock, known in zip(self.clocks, facts["inputs"], strict=True):
-            clock.watermark_us, clock.latest_us, clock.heard_us = known
+            clock.restore(known)

@@ -22,7 +22,8 @@ class ConnectorSpec:
     """What a connector can be, and its own options.
 
     `holds` are the stream kinds that its sink can take; options that begin with one of `passes` go to its library.
-    `metadata` is what a column may be `METADATA FROM`, with the types it can have.
+    `metadata` is what a column may be `METADATA FROM`, with the types it can have. `partitioned`: rows say by which
+    partition they came (`$partition`), and each of them holds the watermark back.
     """
 
     name: str
@@ -32,6 +33,7 @@ class ConnectorSpec:
     options: tuple[OptionSpec, ...] = ()
     passes: tuple[str, ...] = ()
     metadata: Mapping[str, tuple[DataType, ...]] = field(default_factory=dict)
+    partitioned: bool = False
 
     def option(self, name: str) -> OptionSpec | None:
         """The option of that name, or that others call so."""
@@ -78,6 +80,7 @@ _KAFKA = ConnectorSpec(
     doc="an Apache Kafka topic",
     roles=_SOURCE_AND_SINK,
     holds=_ALL_KINDS,
+    partitioned=True,
     passes=("properties.", "kafka."),
     metadata={
         "topic": (Scalar.VARCHAR,),

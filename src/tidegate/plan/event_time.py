@@ -30,6 +30,7 @@ from tidegate.plan.logical import (
 )
 
 SOURCE_TIME = Field("$source_time", Scalar.TIMESTAMP)
+PARTITION = Field("$partition", Scalar.BIGINT)
 UPSTREAM_TIME = Field("$time", Scalar.TIMESTAMP)
 _METADATA_COLUMNS = ("received_at", "@timestamp")
 _TIMED_CONNECTORS = ("kafka", "file", "http")

@@ -7,6 +7,7 @@ input's own columns. What rules choose between is still open. Next: rules/.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from tidegate.model.connectors import find_connector
 from tidegate.model.expressions import (
     TRUE,
     Expr,
@@ -26,7 +27,7 @@ from tidegate.plan.aggregates import finish_of, partials_of
 from tidegate.plan.catalog import Catalog, SourceDef
 from tidegate.plan.decompositions import AggregateCall
 from tidegate.plan.dedup import with_dedup
-from tidegate.plan.event_time import SOURCE_TIME, UPSTREAM_TIME
+from tidegate.plan.event_time import PARTITION, SOURCE_TIME, UPSTREAM_TIME
 from tidegate.plan.join_columns import join_columns, never_idle
 from tidegate.plan.logical import (
     Aggregate,
@@ -416,6 +417,7 @@ class Lowering:
             pre_epoch=PreEpoch(str(options.get("pre_epoch", PreEpoch.ALLOW))),
             idle_timeout_us=_duration(options, "idle_timeout"),
             max_future_skew_us=_duration(options, "max_future_skew"),
+            partitioned=node.watermark is WatermarkOrigin.ROWS and _is_partitioned(rows.input),
         )
 
 
@@ -423,17 +425,23 @@ _OF_SOURCES = ("max_future_skew", "pre_epoch")
 
 
 def _with_metadata(input: Input, time: RowTime) -> Input:
-    """The input with the times that come beside its rows, where the ladder asks for them."""
+    """The input with what comes beside its rows: times that the ladder asks for, and their partition."""
     asked = fields_of(*(expr for _, expr in time.ladder))
     extra = [field for field in (SOURCE_TIME, UPSTREAM_TIME) if field.name in asked]
     pairs = tuple((field.name, field.name) for field in extra)
-    columns = (Column(field.name, field.type) for field in extra)
+    beside = [*extra, *([PARTITION] if time.partitioned else ())]
+    columns = (Column(field.name, field.type) for field in beside)
     return replace(
         input,
         columns=(*input.columns, *pairs),
-        originals=(*input.originals, *pairs),
+        originals=(*input.originals, *((field.name, field.name) for field in beside)),
         schema=Schema((*input.schema, *columns)),
     )
+
+
+def _is_partitioned(input: Input) -> bool:
+    connector = find_connector(input.connector) if input.kind is InputKind.SOURCE else None
+    return connector is not None and connector.partitioned
 
 
 def _duration(options: Mapping[str, OptionValue], name: str) -> int | None:

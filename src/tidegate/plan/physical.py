@@ -80,7 +80,10 @@ class TableLookup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowTime:
-    """How rows of a branch get their event time, and what moves the branch's watermark."""
+    """How rows of a branch get their event time, and what moves the branch's watermark.
+
+    `partitioned`: each partition of the source moves it by itself (`$partition`).
+    """
 
     mode: TimeMode
     ladder: tuple[tuple[Rung, Expr], ...]
@@ -90,6 +93,7 @@ class RowTime:
     pre_epoch: PreEpoch
     idle_timeout_us: int | None = None
     max_future_skew_us: int | None = None
+    partitioned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

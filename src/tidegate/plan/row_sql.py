@@ -32,7 +32,7 @@ from tidegate.model.expressions import (
 )
 from tidegate.model.grid import NO_PANES, pane_shift_us
 from tidegate.model.partials import Merge, PartialOp, PartialSpec
-from tidegate.model.policies import AGGREGATED, FILTERED
+from tidegate.model.policies import AGGREGATED, DISPOSITION, FILTERED, Reason
 from tidegate.model.relations import (
     Derive,
     Expand,
@@ -45,6 +45,7 @@ from tidegate.model.relations import (
 )
 from tidegate.model.types import Scalar
 from tidegate.model.windows import Hopping, Session
+from tidegate.plan.event_time import PARTITION
 from tidegate.plan.physical import (
     CODE,
     PANE,
@@ -64,6 +65,11 @@ from tidegate.plan.row_verdict import LATEST, OPEN_FROM, STAMPED, Verdict, verdi
 MOVES = "$moves"
 COPY = Field("$copy", Scalar.BIGINT)
 BATCH = "$batch"
+_WITHOUT_TIME = (
+    Reason.MISSING_EVENT_TIME,
+    Reason.FUTURE_EVENT_TIME,
+    Reason.PRE_EPOCH_EVENT_TIME,
+)
 
 __all__ = ["BATCH", "LATEST", "OPEN_FROM", "RowQueries", "row_queries", "used_columns"]
 
@@ -72,13 +78,19 @@ __all__ = ["BATCH", "LATEST", "OPEN_FROM", "RowQueries", "row_queries", "used_co
 class RowQueries:
     """`main` makes what crosses the seam.
 
+    `in_one_pane` makes the same, but for `$pane`, of rows that all have a time in bounds and are of one pane; None
+    where that does not say what becomes of a row. A batch of a stream is often such: then groups go by keys alone.
+
     The others give whole rows, with `$code`, `$ts` and their keys: those that are diverted, and those that are not,
-    among which the kernel may have to find what it has refused.
+    among which the kernel may have to find what it has refused. `partitions` has the latest time of each partition that
+    rows have come by; None where partitions do not count.
     """
 
     main: Relation
+    in_one_pane: Relation | None
     diverted: Relation
     taken: Relation
+    partitions: Relation | None
 
 
 def row_queries(stage: Stage, branch: Branch) -> RowQueries:
@@ -87,8 +99,10 @@ def row_queries(stage: Stage, branch: Branch) -> RowQueries:
     whole = made.whole()
     return RowQueries(
         main=made.main(),
+        in_one_pane=made.in_one_pane(),
         diverted=Keep(whole, call(">", CODE, bigint(FILTERED))),
         taken=Keep(whole, call("=", CODE, bigint(AGGREGATED))),
+        partitions=made.partitions(),
     )
 
 
@@ -98,10 +112,23 @@ class _RowSql:
     branch: Branch
     verdict: Verdict
 
+    def in_one_pane(self) -> Relation | None:
+        panes = self.stage.panes
+        whole = self.stage.kind is StageKind.STATELESS or self.stage.routing is Routing.ROWS
+        if whole or not isinstance(panes, Panes) or panes.copies > 1:
+            return None
+        if not self.verdict.by_time or not self._keys:
+            return None
+        rows = Derive(self._prepared, tuple(self._passed_on()))
+        return Group(rows, self._keys, tuple(self._partials()))
+
+    @property
+    def _prepared(self) -> Relation:
+        columns = (*self.verdict.columns, *self.branch.columns)
+        return Derive(_joined(self.branch, self.branch.input), columns)
+
     def main(self) -> Relation:
-        prepared = Derive(
-            _joined(self.branch, self.branch.input), (*self.verdict.columns, *self.branch.columns)
-        )
+        prepared = self._prepared
         if self.stage.kind is StageKind.STATELESS or self.stage.routing is Routing.ROWS:
             return Derive(prepared, (Named(CODE.name, self.verdict.code), *self._passed_on()))
         return self._partial_groups(prepared)
@@ -148,6 +175,27 @@ class _RowSql:
         )
         code = Named(CODE.name, self.verdict.code)
         return Derive(prepared, (code, Named(TS.name, time), *told, *shown))
+
+    def partitions(self) -> Relation | None:
+        """How far each partition has come, by the rows that tell: those with a time that is of this world."""
+        if self.branch.time is None or not self.branch.time.partitioned:
+            return None
+        whole = self.branch.input.whole
+        prepared = Derive(
+            _joined(self.branch, whole), (*self.verdict.columns, Named(PARTITION.name, PARTITION))
+        )
+        told = (
+            Named(CODE.name, self.verdict.code),
+            Named(TS.name, TS),
+            Named(MOVES, self.verdict.moves),
+            Named(PARTITION.name, PARTITION),
+        )
+        tells = all_of(
+            Field(MOVES, Scalar.BOOLEAN),
+            *(call("<>", CODE, bigint(DISPOSITION[reason])) for reason in _WITHOUT_TIME),
+        )
+        latest = NamedPartial("$max_ts", _latest(tells))
+        return Group(Derive(prepared, told), (PARTITION,), (latest,))
 
     # Partials
 

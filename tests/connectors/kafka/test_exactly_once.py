@@ -24,7 +24,7 @@ from tests.services.kafka import Broker, NotInstalled, running
 pytestmark = [pytest.mark.kafka]
 
 ROOT = Path(__file__).parents[3]
-ROWS, PARTITIONS, EVERY_MS, POISON = 3_000, 1, 20, 500
+ROWS, PARTITIONS, EVERY_MS, POISON = 3_000, 3, 20, 500
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def finish(setup: Setup, *, engine: str = "local") -> None:
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("where", ["before", "behind"])
+@pytest.mark.parametrize("where", ["before", pytest.param("behind", marks=pytest.mark.slow)])
 def test_a_crash_next_to_the_commit(broker: Broker, tmp_path: Path, where: str) -> None:
     """The transaction of an epoch is in, and the log does not know it, or has just heard of it."""
     setup = prepare(broker, tmp_path / "run")

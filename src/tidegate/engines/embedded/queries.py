@@ -21,7 +21,7 @@ import pyarrow.dataset as ds
 
 from tidegate.kernel.arrow import arrow_type
 from tidegate.model.schema import Schema
-from tidegate.plan.event_time import SOURCE_TIME
+from tidegate.plan.event_time import PARTITION, SOURCE_TIME
 
 _SETTINGS = {
     "datafusion.sql_parser.recursion_limit": "1000",
@@ -253,15 +253,18 @@ def as_sql_table(table: pa.Table) -> pa.Table:
     return table.cast(pa.schema([(field.name, sql_type(field.type)) for field in table.schema]))
 
 
+_BESIDE = (SOURCE_TIME.name, PARTITION.name)
+
+
 def as_sql(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> list[pa.RecordBatch]:
-    """The batches with the columns of the schema, in its types; a time that the source does not say is NULL."""
+    """The batches with the columns of the schema, in its types; what the source does not say beside them is NULL."""
     return [_as_sql(batch, schema) for batch in batches]
 
 
 def _as_sql(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     columns = []
     for field in schema:
-        if field.name == SOURCE_TIME.name and field.name not in batch.schema.names:
+        if field.name in _BESIDE and field.name not in batch.schema.names:
             columns.append(pa.nulls(batch.num_rows, field.type))
             continue
         column = batch.column(field.name)

@@ -42,4 +42,8 @@ class LocalEngine(Engine):
                 delivery.malformed, source=name, epoch=number, now_us=intent.now_us
             )
         counts = {name: sum(batch.num_rows for batch in batches) for name, batches in rows.items()}
-        return Read(rows=rows, tell=lambda: Told(counts=counts, malformed=wrong))
+        return Read(
+            rows=rows,
+            partitions=self._partitions(intent),
+            tell=lambda: Told(counts=counts, malformed=wrong),
+        )

@@ -76,7 +76,7 @@ class SparkEngine(Engine):
                 one.done()
 
         rows = {**intent.rows, **{name: it.frames for name, it in ranges.items()}}
-        return Read(rows=rows, tell=tell, done=done)
+        return Read(rows=rows, partitions=self._partitions(intent), tell=tell, done=done)
 
     def _ranges_of(self, name: str) -> Ranges:
         reader, shared = self._readers[name], uses_of(self.program)[name] > 1

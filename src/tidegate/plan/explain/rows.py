@@ -75,6 +75,7 @@ def _watermark(time: RowTime, inputs: tuple[Node, ...]) -> Node:
         on_missing=time.on_missing.value,
         pre_epoch=None if time.pre_epoch is PreEpoch.ALLOW else time.pre_epoch.value,
         idle_timeout=_duration(time.idle_timeout_us),
+        per="partition" if time.partitioned else None,
         max_future_skew=_duration(time.max_future_skew_us),
         ladder=", ".join(f"{show(expr)} ({rung})" for rung, expr in time.ladder),
     )
