@@ -43,11 +43,12 @@ _BUILT_IN = {
     "console": "tidegate.connectors.console",
     "callback": "tidegate.connectors.callback",
     "kafka": "tidegate.connectors.kafka",
+    "postgres": "tidegate.connectors.postgres",
 }
 _ABLE = {
     "source": "file, generator, kafka",
-    "sink": "file, kafka, memory, console",
-    "table": "file",
+    "sink": "file, kafka, postgres, memory, console",
+    "table": "file, postgres",
 }
 
 

@@ -287,8 +287,21 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
             roles=(Scope.TABLE, Scope.SINK),
             holds=_ALL_KINDS,
             options=(
-                _own("url", "text", "the database", required=True),
-                _own("table", "text", "the table", required=True),
+                _own("url", "text", "`postgresql://user@host:port/database`", required=True),
+                _own("table", "text", "the table, or schema.table", required=True),
+                _own(
+                    "key.fields",
+                    "text",
+                    "columns by which rows replace each other, comma-separated; the table's primary key if not given",
+                    aliases=("key",),
+                    of=Scope.SINK,
+                ),
+                _own(
+                    "connection.timeout",
+                    "duration",
+                    "how long the database may stay away before a run gives up",
+                    "60s",
+                ),
             ),
         ),
     )
