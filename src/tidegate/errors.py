@@ -399,6 +399,9 @@ unwritable_report = _config(
     13, "{path} cannot be written: {problem}", hint="name a file in a directory that exists"
 )
 
+bad_address = _config(
+    301, "{text} is no address", hint="write PORT or HOST:PORT, such as 8080 or 0.0.0.0:8080"
+)
 option_of_other_engine = _config(
     14, "{name}: this is for the engine {engine}", hint="add --engine {engine}, or leave it out"
 )
@@ -557,6 +560,11 @@ source_file_changed = _edge(
     5,
     "{file} in {path} is not what it was when it was first read: {problem}",
     hint="put it back, or start over without the checkpoint",
+)
+no_page = _edge(
+    301,
+    "the page cannot be served at {address}: {problem}",
+    hint="another port may be free: --ui 0",
 )
 endless_source = _edge(
     6,

@@ -588,3 +588,19 @@ def test_examples_run(tidegate: Tidegate, path: Path) -> None:
     assert ran.code == 0, ran.err
     assert ran.out
     assert "done after" in ran.err
+
+
+# On a page
+
+
+def test_a_run_with_a_page_says_where_it_is_and_ends(tidegate: Tidegate) -> None:
+    ran = run(tidegate, SOURCE + SUMS + "SELECT k, s FROM sums", "--ui", "0", "--engine", "local")
+    assert ran.code == 0
+    assert re.match(r"live page: http://127\.0\.0\.1:\d+/\n", ran.err)
+    assert len(ran.out.splitlines()) == 2
+
+
+def test_an_address_that_is_none_is_refused(tidegate: Tidegate) -> None:
+    ran = run(tidegate, SOURCE + SUMS + "SELECT k FROM sums", "--ui", "nowhere")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("TG-4301")

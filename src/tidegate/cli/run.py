@@ -27,6 +27,7 @@ Examples:
   tidegate run pipeline.sql
   tidegate run pipeline.sql --bounded --checkpoint state
   tidegate run pipeline.sql --bounded -o csv -D watermark_lag=10s
+  tidegate run pipeline.sql --ui 0
 """
 
 
@@ -67,6 +68,11 @@ Examples:
     type=click.Choice(_FORMS),
     help="How rows of a SELECT are printed: table on a terminal, jsonl elsewhere.",
 )
+@click.option(
+    "--ui",
+    metavar="[HOST:]PORT",
+    help="Show the run on a live page; 0 is any free port. On hosts but this one, its URL has a token.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of the progress.")
 def command(  # noqa: PLR0913  # one argument per option
     files: tuple[str, ...],
@@ -82,6 +88,7 @@ def command(  # noqa: PLR0913  # one argument per option
     bounded: bool | None,
     batch_rows: int | None,
     form: str | None,
+    ui: str | None,
     quiet: bool,
 ) -> None:
     """Run a pipeline: sources, streams and sinks of a file. Rows of a SELECT are printed, status goes to stderr.
@@ -115,6 +122,7 @@ def command(  # noqa: PLR0913  # one argument per option
         reset=reset_state,
         form=form or ("table" if sys.stdout.isatty() else "jsonl"),
         quiet=quiet,
+        ui=ui,
         resume=_resume_with(sys.argv[1:]),
     )
     sys.exit(Pipeline(source, settings, asked).run())

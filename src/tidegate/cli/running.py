@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -36,6 +37,9 @@ from tidegate.session.script import execute
 from tidegate.session.stamped import Stamped
 from tidegate.sql.source import SourceText
 
+if TYPE_CHECKING:
+    from tidegate.cli.watched import Watched
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -48,6 +52,7 @@ class Asked:
     form: str
     quiet: bool
     resume: str
+    ui: str | None = None
 
 
 class Pipeline:
@@ -57,6 +62,7 @@ class Pipeline:
         self._asked = asked
         self._settings = replace(settings, aggregates=Installed())
         self._source = source
+        self._watched: Watched | None = None
 
     def run(self) -> int:
         """The exit code."""
@@ -98,17 +104,28 @@ class Pipeline:
         if stdout.isatty() and sys.stderr.isatty():
             sys.stdout = clearing(status)
         try:
-            listener = Listener(made=Stamped(self._say).made, wanted=frozenset())
-            engine, opened = start(program, way, listener)
+            engine, opened = start(program, way, self._listener())
             try:
                 self._warn(program, inserts, opened)
                 self._warn_of_leftovers(program, engine)
                 return self._drive(engine, program, inserts, status)
             finally:
                 status.clear()
+                if self._watched is not None:
+                    self._watched.close()
                 engine.close()
         finally:
             sys.stdout = stdout
+
+    def _listener(self) -> Listener:
+        stamped = Stamped(self._say).made
+        if self._asked.ui is None:
+            return Listener(made=stamped, wanted=frozenset())
+        from tidegate.cli.watched import Watched
+
+        self._watched = Watched(self._asked.ui, self._source, engine=self._asked.engine)
+        self._say(f"live page: {self._watched.url}")
+        return Listener(made=stamped, diverted=self._watched.board.diverted)
 
     def _way(self) -> Way:
         asked = self._asked
@@ -133,6 +150,8 @@ class Pipeline:
     ) -> int:
         def progress() -> None:
             status.show(lambda: account_of(engine))
+            if self._watched is not None:
+                self._watched.board.look(engine)
 
         def say(text: str) -> None:
             status.clear()
@@ -155,6 +174,8 @@ class Pipeline:
         how = "stopped" if stopped else "done"
         for line in summary.lines(account, seconds=status.seconds, how=how, earlier=earlier):
             self._say(line)
+        if self._watched is not None:
+            self._watched.show_end(engine, stopped=stopped, say=self._say)
         if not stopped:
             return 0
         self._say(self._how_to_resume(account.open_windows))

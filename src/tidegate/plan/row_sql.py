@@ -78,12 +78,16 @@ __all__ = ["BATCH", "LATEST", "OPEN_FROM", "RowQueries", "row_queries", "used_co
 class RowQueries:
     """`main` makes what crosses the seam.
 
+    `in_one_pane` makes the same, but for `$pane`, of rows that all have a time in bounds and are of one pane; None
+    where that does not say what becomes of a row. A batch of a stream is often such: then groups go by keys alone.
+
     The others give whole rows, with `$code`, `$ts` and their keys: those that are diverted, and those that are not,
     among which the kernel may have to find what it has refused. `partitions` has the latest time of each partition that
     rows have come by; None where partitions do not count.
     """
 
     main: Relation
+    in_one_pane: Relation | None
     diverted: Relation
     taken: Relation
     partitions: Relation | None
@@ -95,6 +99,7 @@ def row_queries(stage: Stage, branch: Branch) -> RowQueries:
     whole = made.whole()
     return RowQueries(
         main=made.main(),
+        in_one_pane=made.in_one_pane(),
         diverted=Keep(whole, call(">", CODE, bigint(FILTERED))),
         taken=Keep(whole, call("=", CODE, bigint(AGGREGATED))),
         partitions=made.partitions(),
@@ -107,10 +112,23 @@ class _RowSql:
     branch: Branch
     verdict: Verdict
 
+    def in_one_pane(self) -> Relation | None:
+        panes = self.stage.panes
+        whole = self.stage.kind is StageKind.STATELESS or self.stage.routing is Routing.ROWS
+        if whole or not isinstance(panes, Panes) or panes.copies > 1:
+            return None
+        if not self.verdict.by_time or not self._keys:
+            return None
+        rows = Derive(self._prepared, tuple(self._passed_on()))
+        return Group(rows, self._keys, tuple(self._partials()))
+
+    @property
+    def _prepared(self) -> Relation:
+        columns = (*self.verdict.columns, *self.branch.columns)
+        return Derive(_joined(self.branch, self.branch.input), columns)
+
     def main(self) -> Relation:
-        prepared = Derive(
-            _joined(self.branch, self.branch.input), (*self.verdict.columns, *self.branch.columns)
-        )
+        prepared = self._prepared
         if self.stage.kind is StageKind.STATELESS or self.stage.routing is Routing.ROWS:
             return Derive(prepared, (Named(CODE.name, self.verdict.code), *self._passed_on()))
         return self._partial_groups(prepared)

@@ -45,7 +45,8 @@ class Verdict:
 
     `good` holds for rows to be aggregated and is the fast path, which may be NULL; `code` is 0 for those, 1 for rows
     that WHERE removes, else the reason. `timed`: there is a `$ts`. `stamps`: there is a `$stamped`, true for rows that
-    got the clock's time. `moves` is false for rows that say nothing of the watermark.
+    got the clock's time. `moves` is false for rows that say nothing of the watermark. `by_time`: a row with a time in
+    bounds is good, whatever else it is.
     """
 
     columns: tuple[Named, ...]
@@ -54,6 +55,7 @@ class Verdict:
     timed: bool
     stamps: bool
     moves: Expr
+    by_time: bool
 
 
 def verdict_of(stage: Stage, branch: Branch) -> Verdict:
@@ -75,6 +77,8 @@ def verdict_of(stage: Stage, branch: Branch) -> Verdict:
         failed == NO_ERROR for failed in (checks.failed_predicate, checks.failed_values)
     )
     first_is_time = first_is_time and predicate == TRUE
+    always = bound is not None and bound.pre_epoch is not PreEpoch.DIVERT and not stamps
+    by_time = first_is_time and always
     # Without a window a row from the future is aggregated, and still must not move the watermark.
     if bound is None:
         first_is_time = branch.time is None or branch.time.max_future_skew_us is None
@@ -86,6 +90,7 @@ def verdict_of(stage: Stage, branch: Branch) -> Verdict:
         timed=branch.time is not None,
         stamps=stamps,
         moves=all_of(negate(STAMPED) if stamps else TRUE, certain),
+        by_time=by_time,
     )
 
 

@@ -3,13 +3,13 @@
 Special forms such as EXTRACT(f FROM x) are ordinary calls in other words, and become them here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from tidegate import errors
 from tidegate.model.expressions import Call, Expr, Literal, text
-from tidegate.model.types import DataType
+from tidegate.model.types import DataType, Scalar, Struct
 from tidegate.plan.coercion import coerce
 from tidegate.plan.expressions import (
     Context,
@@ -64,6 +64,8 @@ def bind_function(
 ) -> Expr:
     """A scalar call: arguments bound, converted, and checked where they must be constants."""
     bound = [_argument(function, place, arg, context) for place, arg in enumerate(args)]
+    if function.name == "named_struct":
+        return _struct(node, args, bound, context)
     resolved = function.resolve([arg.type for arg in bound])
     if resolved is None:
         raise _misfit(function, node, args, bound, context)
@@ -74,6 +76,43 @@ def bind_function(
         for place, arg in enumerate(converted)
     )
     return Call(function.name, checked, overload.result(targets))
+
+
+def _struct(
+    node: exp.Expression, written: Sequence[exp.Expression], bound: Sequence[Expr], context: Context
+) -> Expr:
+    """Its type is made of the names, which only the binder knows."""
+    names: list[str] = []
+    for name, place in zip(bound[::2], written[::2], strict=True):
+        if not isinstance(name, Literal) or not isinstance(name.value, str):
+            raise errors.argument_not_constant(
+                context.at(place),
+                argument="the name of a field",
+                function=name_of(node),
+                expected="text",
+            )
+        if name.value.lower() in (other.lower() for other in names):
+            raise errors.duplicate_name(context.at(place), what="field", name=name.value)
+        names.append(name.value)
+    if not names or len(bound) % 2:
+        raise errors.wrong_arity(
+            context.at_head(node),
+            function=name_of(node),
+            expected="a name before each value",
+            got=len(bound),
+            form="named_struct('a', x, 'b', y)",
+        )
+    return struct_of(dict(zip(names, bound[1::2], strict=True)))
+
+
+def struct_of(fields: Mapping[str, Expr]) -> Call:
+    """A STRUCT of these values; one without a type is a text that is not there."""
+    typed = {
+        name: coerce(value, Scalar.VARCHAR) if value.type is Scalar.NULL else value
+        for name, value in fields.items()
+    }
+    args = tuple(part for name, value in typed.items() for part in (text(name), value))
+    return Call("named_struct", args, Struct(tuple((name, v.type) for name, v in typed.items())))
 
 
 def _argument(function: Function, place: int, arg: exp.Expression, context: Context) -> Expr:

@@ -27,6 +27,17 @@ ELSEWHERE = {
 _WINDOW_FIELDS = {"start": "window_start", "end": "window_end"}
 
 
+_WINDOW = Call(
+    "named_struct",
+    tuple(
+        part
+        for edge, column in _WINDOW_FIELDS.items()
+        for part in (text(edge), window_field(column))
+    ),
+    Struct(tuple((edge, WINDOW_COLUMNS[column]) for edge, column in _WINDOW_FIELDS.items())),
+)  # Spark's `window`, whole
+
+
 @dataclass(frozen=True, slots=True)
 class ScopeInput:
     """One item of FROM: the name it goes by, its columns, and what their names are prefixed with in the plan.
@@ -79,6 +90,8 @@ class Scope:
             return None
         if len(lowered) == 1 and lowered[0] in WINDOW_COLUMNS:
             return window_field(lowered[0])
+        if len(lowered) == 1 and lowered[0] in _WINDOW_ALIASES and not self._unqualified(parts[0]):
+            return _WINDOW
         if (
             len(lowered) == 2
             and lowered[0] in _WINDOW_ALIASES

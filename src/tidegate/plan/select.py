@@ -53,6 +53,7 @@ from tidegate.plan.ranking import (
 )
 from tidegate.plan.retraction import refuse_changing_input
 from tidegate.plan.scope import Scope
+from tidegate.plan.spark_windows import with_window_in_group
 from tidegate.plan.surroundings import Surroundings
 from tidegate.plan.top_n import bind_order
 from tidegate.plan.windows import ChosenWindow, bind_window, inherited_window
@@ -68,6 +69,7 @@ _UNDERSTOOD = frozenset(
 def bind_select(select: exp.Select, around: Surroundings) -> Logical:
     """The plan of one SELECT."""
     _refuse_parts(select, around)
+    select = with_window_in_group(select)
     passing = passes_on(select, around)
     clauses = around.clauses(select)
     inner = replace(around, inherited=clauses if passing else Clauses())

@@ -6,7 +6,7 @@ same answer. A stage whose windows are not on the time axis (counting, state) te
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from tidegate.model.policies import EmitMode, WatermarkOrigin
 from tidegate.model.time import NEVER_US
 from tidegate.model.windows import Calendar, Cumulating, Hopping, Session, Tumbling, Window
 from tidegate.plan.physical import Branch, InputKind
+from tidegate.session.accounts import Account, account_of
 
 Group = Mapping[str, str]
 
@@ -91,18 +92,30 @@ class Standing:
 
 def standing_of(engine: Engine, stream: str) -> Standing:
     """Of the last stage of a stream that the engine runs."""
+    return standings(engine, account_of(engine), windows_of={stream.lower()})[stream.lower()]
+
+
+def standings(
+    engine: Engine, account: Account, *, windows_of: Collection[str], most_bytes: int | None = None
+) -> dict[str, Standing]:
+    """Of every stage, by lower-case name; open windows of those that are named, unless their state is too large."""
     found: dict[str, Standing] = {}
+    reasons = {one.name: one.reasons for one in account.stages}
     for query in engine.dataflow.queries:
         for stage in query.stages:
             name = stage.stage.name
-            if isinstance(stage, WindowStage):
-                found[name.lower()] = _standing(engine, stage, found)
-            else:
-                found[name.lower()] = _passing(engine, query, found)
-    return found[stream.lower()]
+            if not isinstance(stage, WindowStage):
+                found[name.lower()] = _passing(engine, query, reasons[name], found)
+                continue
+            small = most_bytes is None or stage.operator.bytes <= most_bytes
+            listed = small and query.name.lower() in windows_of
+            found[name.lower()] = _standing(engine, stage, reasons[name], found, listed=listed)
+    return found
 
 
-def _passing(engine: Engine, query: Running, found: Mapping[str, Standing]) -> Standing:
+def _passing(
+    engine: Engine, query: Running, reasons: Mapping[str, int], found: Mapping[str, Standing]
+) -> Standing:
     """A stage that keeps nothing waits for nothing."""
     stage = query.stages[-1].stage
     reads = [branch.input.name for branch in stage.branches]
@@ -117,34 +130,41 @@ def _passing(engine: Engine, query: Running, found: Mapping[str, Standing]) -> S
         inputs=(),
         windows=(),
         kept=0,
-        reasons=_reasons(engine, stage.name),
+        reasons=reasons,
         upstream={name.lower(): found[name.lower()] for name in reads if name.lower() in found},
     )
 
 
-def _standing(engine: Engine, stage: WindowStage, found: Mapping[str, Standing]) -> Standing:
+def _standing(
+    engine: Engine,
+    stage: WindowStage,
+    reasons: Mapping[str, int],
+    found: Mapping[str, Standing],
+    *,
+    listed: bool,
+) -> Standing:
     plan = stage.stage
-    state = stage.snapshot()
+    parts = stage.snapshot().parts if listed else {}
     names = [branch.input.name.lower() for branch in plan.branches]
-    clocks = state.facts["watermark"]["inputs"]
-    now_us = max(engine.now_us, state.facts["clock_us"])
-    groups = state.parts.get("groups")
-    windows = () if groups is None else tuple(_windows(stage, groups, now=state.facts))
+    watermark = stage.operator.course.watermark.facts()
+    now_us = max(engine.now_us, stage.operator.clock_us)
+    groups = parts.get("groups")
+    windows = () if groups is None else tuple(_windows(stage, groups, watermark["at"]))
     return Standing(
         name=plan.name,
         window=plan.window,
         mode=plan.emit.mode,
         lateness_us=plan.lateness_us,
-        watermark_us=state.facts["watermark"]["at"],
+        watermark_us=watermark["at"],
         now_us=now_us,
         keys=tuple(key_names(plan).values()),
         inputs=tuple(
             _input(branch, clock, now_us)
-            for branch, clock in zip(plan.branches, clocks, strict=True)
+            for branch, clock in zip(plan.branches, watermark["inputs"], strict=True)
         ),
         windows=windows,
-        kept=sum(part.num_rows for name, part in state.parts.items() if name in ("rows", "groups")),
-        reasons=_reasons(engine, plan.name),
+        kept=sum(part.num_rows for name, part in parts.items() if name in ("rows", "groups")),
+        reasons=reasons,
         upstream={name: found[name] for name in names if name in found},
     )
 
@@ -165,23 +185,14 @@ def _input(branch: Branch, clock: list[int], now_us: int) -> InputStanding:
     )
 
 
-def _reasons(engine: Engine, stage: str) -> Mapping[str, int]:
-    from tidegate.session.accounts import account_of
-
-    account = account_of(engine)
-    return next((one.reasons for one in account.stages if one.name == stage), {})
-
-
 # Windows that have rows
 
 
-def _windows(
-    stage: WindowStage, groups: pa.RecordBatch, *, now: Mapping[str, Any]
-) -> Iterator[OpenWindow]:
+def _windows(stage: WindowStage, groups: pa.RecordBatch, watermark_us: int) -> Iterator[OpenWindow]:
     """Those that are not closed, by their ends."""
     names = key_names(stage.stage)
     held: dict[tuple[int, int], dict[tuple[str, ...], int]] = defaultdict(lambda: defaultdict(int))
-    watermark_us, lateness_us = now["watermark"]["at"], stage.stage.lateness_us
+    lateness_us = stage.stage.lateness_us
     for row in groups.select(_columns(groups)).to_pylist():
         key = tuple(_text(row[name]) for name in names)
         for start_us, end_us in _extents(stage, row):

@@ -110,14 +110,15 @@ def _separate(cursor: Cursor) -> _Separated:
         depth += (word == "(") - (word == ")")
         if word == ")":
             selects = {level: kept for level, kept in selects.items() if level <= depth}
-        parts.tokens.append(
-            _as_name(cursor.take()) if cursor.sees("WINDOW", "(") else cursor.take()
+        named = word == "WINDOW" and (
+            cursor.sees("WINDOW", "(") or cursor.word(-1) in ("GROUP BY", ",")
         )
+        parts.tokens.append(_as_name(cursor.take()) if named else cursor.take())
     return parts
 
 
 def _as_name(token: Token) -> Token:
-    """Spark's `window(…)` at the head of GROUP BY, which sqlglot would take for a WINDOW clause."""
+    """Spark's `window(…)` or its name in GROUP BY, which sqlglot would take for a WINDOW clause."""
     return Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end)
 
 

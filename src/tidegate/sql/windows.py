@@ -31,6 +31,13 @@ from tidegate.sql.source import SourceText, Span
 from tidegate.sql.zones import named_zone
 
 EKUIPER_UNITS = {"dd": DAY, "hh": HOUR, "mi": MINUTE, "ss": SECOND, "ms": MILLISECOND}
+_AZURE_UNITS = {
+    "day": DAY,
+    "hour": HOUR,
+    "minute": MINUTE,
+    "second": SECOND,
+    "millisecond": MILLISECOND,
+}
 _NO_LENGTHS = frozenset({"time", "unit", "open", "close", "time_zone"})
 _ZONE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_/+-]*")
 _ZONE = re.compile(
@@ -356,6 +363,8 @@ class _Arguments:
 
     def _unit(self, node: exp.Expression) -> int:
         text = _string(node)
+        if _bare_word(node) in _AZURE_UNITS and self.spelling.name != "slidingwindow":
+            return _AZURE_UNITS[_bare_word(node)]
         if text is None:
             raise self._refuse("unit", node, "a string literal", example=_UNIT_HINT)
         if text.lower() not in EKUIPER_UNITS:
@@ -399,3 +408,9 @@ def _string(node: exp.Expression) -> str | None:
     ):
         return node.name
     return None
+
+
+def _bare_word(node: exp.Expression) -> str:
+    """Azure Stream Analytics' units are words of the language: `TUMBLINGWINDOW(second, 10)`."""
+    alone = isinstance(node, exp.Column) and not node.table
+    return node.name.lower() if alone else ""

@@ -224,6 +224,7 @@ _TABLE: dict[str, Calls] = {
     "array_contains": ((AS, PART), (AB, B), (AI, B), (AI, I32)),
     "map_keys": ((MS,), (MB,)),
     "map_values": ((MS,), (MB,)),
+    "named_struct": ((text("a"), B), (text("a"), S, text("b c"), B)),
     "field": ((ST, text("a")), (ST, text("b c"))),
     "$shift": ((MODEST, MODEST),),
     **dict.fromkeys(("$divide", "$remainder"), ((MODEST, bigint(60_000_000)), (MODEST, bigint(1)))),

@@ -7,6 +7,8 @@ accepts every time there is, and only one with late or future rows has its bound
 Whole rows are chosen by their code here, not in SQL: DataFusion would write the condition down to the columns that it
 is computed from, and that of a sum of ten terms, each named several times, fills any memory.
 
+Where all rows are of one pane as well, its number is no matter of SQL, and groups go by their keys.
+
 Extremes of floats are computed the simple way as long as no value is infinite or NaN, which their sum would show;
 from the first batch on in which one is, the careful way is taken.
 """
@@ -18,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from tidegate.engines.embedded.queries import Query, Workers, as_sql, as_sql_table, sql_schema
-from tidegate.kernel.arrow import Integers, conform, numbers, validity
+from tidegate.kernel.arrow import Integers, array_of, conform, numbers, validity
 from tidegate.kernel.groups import MAX_TS
 from tidegate.kernel.operator import Bounds
 from tidegate.model.expressions import Field
@@ -29,7 +31,7 @@ from tidegate.model.schema import Column, Schema
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US
 from tidegate.model.types import Scalar, is_float
 from tidegate.plan.event_time import PARTITION
-from tidegate.plan.physical import CODE, Branch, Input, Stage
+from tidegate.plan.physical import CODE, PANE, Branch, Input, Stage
 from tidegate.plan.row_sql import BATCH, row_queries
 from tidegate.sql.functions.signature import Engine
 from tidegate.sql.relations import render_relation
@@ -91,9 +93,11 @@ class EmbeddedRows:
         queries = row_queries(stage, branch)
         self.schema = sql_schema(fed_schema(branch.input))
         self._time = _time_column(branch)
-        self._careful = _statement(queries.main)
-        finite, self._checks = _of_finite(queries.main)
-        self._finite = _statement(finite) if self._checks else None
+        self._panes = stage.panes
+        self._main = _Main.of(queries.main)
+        one_pane = queries.in_one_pane
+        self._in_one_pane = None if one_pane is None else _Main.of(one_pane)
+        self._all_finite = True
         self._diverted, self._taken = _unsifted(queries.diverted), _unsifted(queries.taken)
         self._partitions = None if queries.partitions is None else _statement(queries.partitions)
         self._workers, self._fresh = workers, _remembers(queries.main)
@@ -111,14 +115,31 @@ class EmbeddedRows:
     def crossing(self, rows: Batches, bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
         """What the kernel gets of the rows."""
         fed = as_sql(rows, self.schema)
-        if self._within(fed, bounds):
-            bounds = _EVERY_TIME
-        if self._finite is not None:
-            made = self._run(self._finite, fed, bounds, now_us)
-            if all(_is_finite(batch, self._checks) for batch in made):
-                return [batch.drop_columns(self._checks) for batch in made]
-            self._finite = None
-        return self._run(self._careful, fed, bounds, now_us)
+        extent = None if self._time is None else _Extent.of(fed, self._time)
+        if extent is None or not extent.within(bounds):
+            return self._made(self._main, fed, bounds, now_us)
+        pane = self._pane_of(extent)
+        if pane is None or self._in_one_pane is None:
+            return self._made(self._main, fed, _EVERY_TIME, now_us)
+        made = self._made(self._in_one_pane, fed, _EVERY_TIME, now_us)
+        return [_in_pane(batch, pane) for batch in made]
+
+    def _pane_of(self, extent: "_Extent") -> int | None:
+        """The pane that all rows are in."""
+        if self._panes is None or extent.low is None or extent.high is None or extent.nulls:
+            return None
+        pane = self._panes.number(extent.low)
+        return pane if pane == self._panes.number(extent.high) else None
+
+    def _made(
+        self, main: "_Main", fed: Batches, bounds: Bounds, now_us: int
+    ) -> list[pa.RecordBatch]:
+        if self._all_finite and main.finite is not None:
+            made = self._run(main.finite, fed, bounds, now_us)
+            if all(_is_finite(batch, main.checks) for batch in made):
+                return [batch.drop_columns(main.checks) for batch in made]
+            self._all_finite = False
+        return self._run(main.careful, fed, bounds, now_us)
 
     def diverted(self, rows: Batches, bounds: Bounds, now_us: int) -> list[pa.RecordBatch]:
         made = self._run(self._diverted, as_sql(rows, self.schema), bounds, now_us)
@@ -145,20 +166,39 @@ class EmbeddedRows:
         key = (id(statement), *read.values())
         return self._query.run(fed, key, lambda: statement.text(read), parallel=True)
 
-    def _within(self, fed: Batches, bounds: Bounds) -> bool:
-        """Whether the bounds leave out no row that any bounds would take; NULL is out in any case."""
-        if self._time is None:
-            return False
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """The earliest and the latest time of some rows, and whether some have none."""
+
+    low: int | None
+    high: int | None
+    nulls: bool
+
+    @classmethod
+    def of(cls, fed: Batches, name: str) -> "_Extent":
+        ends: list[int] = []
+        nulls = False
         for batch in fed:
-            column = batch.column(self._time)
+            column = batch.column(name)
             times = numbers(column.cast(pa.int64())).values
             if column.null_count:
-                times = times[validity(column)]
-            if len(times) == 0:
-                continue
-            if times.min() < bounds.open_from_us or times.max() > bounds.latest_us:
-                return False
-        return True
+                times, nulls = times[validity(column)], True
+            if len(times):
+                ends += (int(times.min()), int(times.max()))
+        return cls(min(ends, default=None), max(ends, default=None), nulls)
+
+    def within(self, bounds: Bounds) -> bool:
+        """Whether the bounds leave out no row that any bounds would take; NULL is out in any case."""
+        if self.low is None or self.high is None:
+            return True
+        return bounds.open_from_us <= self.low and self.high <= bounds.latest_us
+
+
+def _in_pane(batch: pa.RecordBatch, pane: int) -> pa.RecordBatch:
+    panes = array_of(np.full(batch.num_rows, pane), None, pa.int64())
+    names = [PANE.name, *batch.schema.names]
+    return pa.RecordBatch.from_arrays([panes, *batch.columns], names=names)
 
 
 def latest_of(batches: Batches) -> dict[int, int | None]:
@@ -196,6 +236,20 @@ def _remembers(relation: Relation) -> bool:
 
 
 # Extremes of floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Main:
+    """The careful statement, and one for finite numbers, if there are any, with columns that show whether all are."""
+
+    careful: _Statement
+    finite: _Statement | None
+    checks: Sequence[str]
+
+    @classmethod
+    def of(cls, relation: Relation) -> "_Main":
+        finite, checks = _of_finite(relation)
+        return cls(_statement(relation), _statement(finite) if checks else None, checks)
 
 
 def _of_finite(relation: Relation) -> tuple[Relation, list[str]]:

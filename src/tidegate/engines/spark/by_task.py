@@ -14,6 +14,7 @@ Batches of Arrow are of one task each, and have each group once, as the kernel w
 """
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -103,12 +104,11 @@ class ByTask:
         arrays = [batch.column(place) for place in self._places]
         return pa.RecordBatch.from_arrays(arrays, names=self.names)
 
-    def stated(self, cut: "DataFrame") -> "DataFrame":
-        """The frame that was cut, with the columns of the statement."""
-        if len(self._own) == len(self.names):
-            return cut
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Which column of a frame that was cut is each of the statement."""
         named = zip(self.names, self._places, strict=True)
-        return cut.selectExpr(*(f"`{self._own[place]}` AS `{name}`" for name, place in named))
+        return {name: self._own[place] for name, place in named}
 
     def _learn(self, frame: "DataFrame", plan: Any) -> bool:
         """Whether the plan's columns are those that are expected, and what they are called from now on."""

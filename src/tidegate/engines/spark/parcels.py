@@ -17,6 +17,8 @@ import pyarrow as pa
 from tidegate import errors
 from tidegate.errors import TidegateError
 from tidegate.kernel.changes import Broken, Emitted, together
+from tidegate.kernel.finishing import WINDOW_TIME
+from tidegate.kernel.panes import WINDOW_END
 from tidegate.kernel.refusals import Refused
 from tidegate.kernel.steps import Account, Outcome, Seen
 from tidegate.state import Attempt, Entry, Part
@@ -58,12 +60,19 @@ def sent(parcel: Parcel) -> pa.RecordBatch:
         "windows": parcel.windows,
         "inputs": len(outcome.refused),
     }
-    tables = {"rows": emitted.rows, "units": emitted.units, "broken": emitted.broken.units}
+    tables = {"rows": emitted.rows, "units": _told(emitted), "broken": emitted.broken.units}
     if emitted.ops is not None:
         tables["ops"] = pa.record_batch({"op": pa.array(emitted.ops)})
     for place, refused in enumerate(outcome.refused):
         tables[f"refused.{place}"] = _refused_batch(refused)
     return row_of(parcel.shard, facts, {name: _table(it) for name, it in tables.items()})
+
+
+def _told(emitted: Emitted) -> pa.RecordBatch:
+    """What rows are of. Rows that nothing replaces need no identity, only their time, for a stage that reads them."""
+    names = emitted.units.schema.names
+    times = [name for name in (WINDOW_END, WINDOW_TIME) if name in names]
+    return emitted.units.select(times) if emitted.ops is None and times else emitted.units
 
 
 def row_of(shard: int, facts: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> pa.RecordBatch:

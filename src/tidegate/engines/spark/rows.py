@@ -138,22 +138,22 @@ class SparkRows:
     def _coming(self, rows: Sequence[Frame], bounds: Bounds, now_us: int) -> Coming:
         """What shards get, and how to do without their judgement."""
 
-        def with_care() -> Sequence[MadeBy]:
+        def with_care() -> MadeBy:
             self._careful = True
-            return [*self._made_by(rows, _constants(bounds, now_us))]
+            return self._made_by(rows, _constants(bounds, now_us))
 
         if self._careful:
-            return Coming(frames=with_care())
-        frames = [*self._made_by(rows, _ANY_TIME)]
-        return Coming(frames=frames, judge=self._judge(bounds), with_care=with_care)
+            return Coming(partials=with_care())
+        partials = self._made_by(rows, _ANY_TIME)
+        return Coming(partials=partials, judge=self._judge(bounds), with_care=with_care)
 
-    def _made_by(self, rows: Sequence[Frame], values: Mapping[str, int]) -> Iterator[MadeBy]:
-        for frame in self._frames(self._main, rows, values):
-            cut = None if self._by_task is None else self._by_task.cut(frame)
-            if self._by_task is None or cut is None:
-                yield MadeBy(frame)
-            else:
-                yield MadeBy(self._by_task.stated(cut), by_task=True)
+    def _made_by(self, rows: Sequence[Frame], values: Mapping[str, int]) -> MadeBy:
+        frames = [*self._frames(self._main, rows, values)]
+        if self._by_task is not None:
+            cut = [made for made in map(self._by_task.cut, frames) if made is not None]
+            if len(cut) == len(frames):
+                return MadeBy(frames=cut, columns=self._by_task.columns, by_task=True)
+        return MadeBy(frames=frames, columns={name: name for name in frames[0].columns})
 
 
 def _in_one(frame: "DataFrame") -> list[pa.RecordBatch]:

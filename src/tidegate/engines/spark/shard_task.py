@@ -30,7 +30,7 @@ from tidegate.kernel.steps import Brought, Seen, State, Step
 from tidegate.plan.physical import Stage
 from tidegate.state import Attempt, Entry, ShardFiles
 
-INPUT, SHARD, TASK = "$input", "$shard", "$task"
+INPUT, TASK = "$input", "$task"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +124,9 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def turn_task(
-    shape: Shape, history: History, turn: Turn, columns: Sequence[Sequence[str]]
+    shape: Shape, history: History, turn: Turn, columns: Mapping[int, Mapping[str, str]]
 ) -> Callable[[Batches], Batches]:
-    """What each task of a turn does. `columns` are those of each input's partials."""
+    """What each task of a turn does. `columns` of partials, by the inputs that bring any: by what names they come."""
 
     def task(shard: int, batches: Batches) -> pa.RecordBatch:
         parts = _judged(_parts(batches, columns), turn.judges)
@@ -196,15 +196,13 @@ def _partition() -> int:
     return context.partitionId()
 
 
-def _parts(batches: Batches, columns: Sequence[Sequence[str]]) -> dict[str, pa.Table]:
+def _parts(batches: Batches, columns: Mapping[int, Mapping[str, str]]) -> dict[str, pa.Table]:
     """Partials by input, as they are logged. Each batch of them has a group once."""
     found: dict[str, list[pa.RecordBatch]] = {}
     for batch in batches:
-        if INPUT not in batch.schema.names:
-            continue  # others made the task run
-        for piece in _pieces(batch):
-            place = piece.column(INPUT)[0].as_py()
-            found.setdefault(f"{place}.rows", []).append(piece.select(list(columns[place])))
+        for piece in _pieces(batch) if columns else ():  # else others made the task run
+            place = _input(piece, columns)
+            found.setdefault(f"{place}.rows", []).append(_named(piece, columns[place]))
     return {name: pa.Table.from_batches(pieces) for name, pieces in found.items()}
 
 
@@ -212,11 +210,26 @@ def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """Rows of one input and one task; Spark hands on what a task made as one piece, or as several."""
     if batch.num_rows == 0:
         return
-    marks = [batch.column(name).to_numpy() for name in (INPUT, TASK)]
+    there = [name for name in (INPUT, TASK) if name in batch.schema.names]
+    marks = [batch.column(name).to_numpy() for name in there]
     changes = np.any([mark[1:] != mark[:-1] for mark in marks], axis=0)
     edges = [0, *(np.flatnonzero(changes) + 1).tolist(), batch.num_rows]
     for start, end in pairwise(edges):
         yield batch.slice(start, end - start)
+
+
+def _input(piece: pa.RecordBatch, columns: Mapping[int, Mapping[str, str]]) -> int:
+    """Marked only where there are several."""
+    if INPUT not in piece.schema.names:
+        (place,) = columns
+        return place
+    marked: int = piece.column(INPUT)[0].as_py()
+    return marked
+
+
+def _named(piece: pa.RecordBatch, columns: Mapping[str, str]) -> pa.RecordBatch:
+    arrays = [piece.column(own) for own in columns.values()]
+    return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
 def _judged(

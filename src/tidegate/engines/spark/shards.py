@@ -40,7 +40,6 @@ from tidegate.engines.spark.parcels import (
 )
 from tidegate.engines.spark.shard_task import (
     INPUT,
-    SHARD,
     TASK,
     Base,
     History,
@@ -89,11 +88,15 @@ class Placement:
     most_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MadeBy:
-    """Partials of an input. `by_task`: each group once for every task of the frame, else once."""
+    """Partials of an input. `columns` says by what names the frames have them.
 
-    data: "DataFrame"
+    `by_task`: each group is there once for every task of a frame, else once.
+    """
+
+    frames: Sequence["DataFrame"]
+    columns: Mapping[str, str]
     by_task: bool = False
 
 
@@ -101,9 +104,9 @@ class MadeBy:
 class Coming:
     """What an input brings. Shards judge it, if they can; else it is made anew, `with_care`."""
 
-    frames: Sequence[MadeBy]
+    partials: MadeBy
     judge: Judge | None = None
-    with_care: Callable[[], Sequence[MadeBy]] | None = None
+    with_care: Callable[[], MadeBy] | None = None
 
 
 @dataclass(slots=True)
@@ -309,7 +312,7 @@ class PlacedOperator:
         coming, self._coming = self._coming, {}
         count, parcels = len(step.inputs), []
         seen: tuple[Seen, ...] = (Seen(rows=0, latest_us=None),) * count
-        if any(one.frames for one in coming.values()):
+        if coming:
             parcels = self._take_in(away, coming, seen)
             seen = seen_by_all(parcels)
         inputs = [replace(one, seen=saw) for one, saw in zip(step.inputs, seen, strict=True)]
@@ -318,7 +321,7 @@ class PlacedOperator:
         facts, number = logged_facts(step), away.next_number()
         turn = Turn(number=number, facts=facts, now_us=step.now_us, seen=seen)
         if step.ended or ticks or self._is_due(away):
-            moved = self._run(away, turn, _Rows())
+            moved = self._run(away, turn, {})
             assert moved is not None
             assert all(it.outcome.watermark_us == led.watermark_us for it in moved)
             parcels += moved
@@ -333,20 +336,18 @@ class PlacedOperator:
         self, away: _Away, coming: Mapping[int, Coming], seen: tuple[Seen, ...]
     ) -> list[Parcel]:
         facts, now_us = _standing(len(seen)), self.clock_us
-        judges = tuple(
-            coming[place].judge if place in coming else None for place in range(len(seen))
-        )
+        inputs = range(len(seen))
+        judges = tuple(coming[place].judge if place in coming else None for place in inputs)
         turn = Turn(number=away.next_number(), facts=facts, now_us=now_us, seen=seen, judges=judges)
-        parcels = self._run(
-            away, turn, _Rows.of({place: it.frames for place, it in coming.items()})
-        )
+        rows = {place: one.partials for place, one in coming.items()}
+        parcels = self._run(away, turn, rows)
         if parcels is not None:
             return parcels
         anew = {
-            place: it.with_care() if it.with_care else it.frames for place, it in coming.items()
+            place: it.with_care() if it.with_care else it.partials for place, it in coming.items()
         }
         turn = Turn(number=away.next_number(), facts=facts, now_us=now_us, seen=seen)
-        parcels = self._run(away, turn, _Rows.of(anew))
+        parcels = self._run(away, turn, anew)
         assert parcels is not None, "nothing was left to judge"
         return parcels
 
@@ -364,11 +365,11 @@ class PlacedOperator:
             upto_us = horizon_us(upto_us, self._stage.lateness_us)
         return upto_us >= away.next_end_us
 
-    def _run(self, away: _Away, turn: Turn, rows: "_Rows") -> list[Parcel] | None:
-        """None: a shard cannot judge what it got, so nothing of it counts."""
-        columns = [rows.names.get(place, ()) for place in range(len(turn.seen))]
+    def _run(self, away: _Away, turn: Turn, rows: Mapping[int, MadeBy]) -> list[Parcel] | None:
+        """Partials by input. None: a shard cannot judge what it got, so nothing of it counts."""
+        columns = {place: made.columns for place, made in rows.items()}
         task = turn_task(away.shape, away.history, turn, columns)
-        made = self._tasks(task, rows.marked(self._shard_text))
+        made = self._tasks(task, _marked(rows))
         if any_unsure(made):
             return None
         parcels = received(made)
@@ -377,14 +378,14 @@ class PlacedOperator:
 
     def _tasks(self, task: Task, rows: "DataFrame | None") -> pa.Table:
         """One task per shard, whether it has rows or not."""
-        from pyspark.sql.functions import col
+        from pyspark.sql.functions import expr
         from pyspark.sql.pandas.types import from_arrow_schema
 
         count = self._placement.count
         if rows is None:
             placed = self._placement.spark.range(0, count, 1, count)
         else:
-            placed = rows.repartitionById(count, col(f"`{SHARD}`"))
+            placed = rows.repartitionById(count, expr(self._shard_text))
         return accepted(placed.mapInArrow(task, from_arrow_schema(SCHEMA)).toArrow())
 
     # What shards have written
@@ -421,35 +422,20 @@ class PlacedOperator:
         return sent_attempts(rows)
 
 
-@dataclass(slots=True)
-class _Rows:
-    """Partials of an epoch, by input, and their columns."""
+def _marked(rows: Mapping[int, MadeBy]) -> "DataFrame | None":
+    """All of them, each with its input and a number: rows of the same number are of different groups."""
+    from pyspark.sql import functions as f
 
-    frames: list[tuple[int, MadeBy]] = field(default_factory=list)
-    names: dict[int, Sequence[str]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, by_input: Mapping[int, Sequence[MadeBy]]) -> "_Rows":
-        made = cls()
-        for place, frames in by_input.items():
-            for frame in frames:
-                made.frames.append((place, frame))
-                made.names[place] = frame.data.columns
-        return made
-
-    def marked(self, shard_text: str) -> "DataFrame | None":
-        """All of them, each with its input, its shard and a number: rows of the same number are of different groups."""
-        from pyspark.sql import functions as f
-
-        every = []
-        for number, (place, frame) in enumerate(self.frames):
-            first = f.lit(number * _MOST_TASKS)
-            task = f.spark_partition_id() + first if frame.by_task else first
-            marks = (f.lit(place).alias(INPUT), f.expr(shard_text).alias(SHARD), task.alias(TASK))
-            every.append(frame.data.select("*", *marks))
-        if not every:
-            return None
-        return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), every)
+    every: list[DataFrame] = []
+    for place, made in rows.items():
+        for frame in made.frames:
+            first = f.lit(len(every) * _MOST_TASKS)
+            task = f.spark_partition_id() + first if made.by_task else first
+            marks = [f.lit(place).alias(INPUT)] if len(rows) > 1 else []
+            every.append(frame.select("*", *marks, task.alias(TASK)))
+    if not every:
+        return None
+    return reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), every)
 
 
 def _standing(count: int) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from functools import partial
 
 from tidegate.model.types import Array, DataType, Map, Scalar, is_integer
 from tidegate.sql.functions.signature import (
+    ANY,
     ARRAY,
     BIGINT,
     MAP,
@@ -199,6 +200,12 @@ NESTED = (
             datafusion=_field(Engine.DATAFUSION),
             spark=_field(Engine.SPARK),
         ),
+    ),
+    _function(
+        "named_struct",
+        "A STRUCT of names and values.",
+        "named_struct('a', x, 'b', y)",
+        overload([ANY, ANY], Scalar.NULL, "named_struct({args})", variadic=True),
     ),
     _function(
         "make_array",

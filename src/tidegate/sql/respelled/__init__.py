@@ -14,7 +14,7 @@ from tidegate.sql.respelled import conditions
 from tidegate.sql.respelled.aggregates import AGGREGATES
 from tidegate.sql.respelled.building import WRITTEN, Respelling, by_name
 from tidegate.sql.respelled.clauses import distributed, ignoring_nulls, within_group
-from tidegate.sql.respelled.scalars import SCALARS, overlay
+from tidegate.sql.respelled.scalars import SCALARS, overlay, struct
 from tidegate.sql.respelled.times import TIMES
 from tidegate.sql.source import SourceText
 
@@ -40,6 +40,7 @@ _REWRITES: dict[type[exp.Expression], _Rewrite] = {
     exp.Window: lambda node, _source: distributed(node),  # type: ignore[arg-type]
     exp.WithinGroup: lambda node, _source: within_group(node),  # type: ignore[arg-type]
     exp.IgnoreNulls: lambda node, _source: ignoring_nulls(node),  # type: ignore[arg-type]
+    exp.Struct: struct,  # type: ignore[dict-item]
     exp.Overlay: lambda node, _source: overlay(node),  # type: ignore[arg-type]
     exp.Escape: conditions.escaped,  # type: ignore[dict-item]
     exp.SimilarTo: conditions.similar,  # type: ignore[dict-item]

@@ -69,7 +69,33 @@ def _date_part(given: Arguments, _source: SourceText) -> exp.Expression | None:
     return exp.Extract(this=exp.Var(this=part.upper()), expression=given[1]) if part else None
 
 
+def _struct(given: Arguments, _source: SourceText) -> exp.Expression | None:
+    """Fields are called like the columns and aliases that they are, else by their number."""
+    parts: Arguments = []
+    for place, value in enumerate(given, start=1):
+        inner = value.expression if isinstance(value, exp.PropertyEQ) else value
+        plain = inner.this if isinstance(inner, exp.Alias) else inner
+        named = value.this if isinstance(value, exp.PropertyEQ) else inner
+        name = named.alias_or_name if isinstance(named, _NAMED) else f"col{place}"
+        parts += [string(name), plain]
+    return call("named_struct", *parts) if parts else None
+
+
+_NAMED = (exp.Alias, exp.Column, exp.Identifier, exp.Literal)
+
+
+def struct(node: exp.Struct, source: SourceText) -> exp.Expression | None:
+    """DuckDB's `{'a': x}`."""
+    return _struct(list(node.expressions), source)
+
+
 SCALARS = (
+    Respelling(
+        names=("struct", "row", "struct_pack"),
+        form="struct(a, x AS b)",
+        means="NAMED_STRUCT('a', a, 'b', x)",
+        rewrite=_struct,
+    ),
     Respelling(
         names=("iif",),
         form="iif(condition, a, b)",
