@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidegate.engines.engine import Engine
+from tidegate.engines.inputs import sources_of
 from tidegate.engines.sides import Payload
 from tidegate.model.policies import SideKind
 from tidegate.model.time import FOREVER_US, NEVER_US
-from tidegate.plan.catalog import SinkDef
+from tidegate.plan.catalog import SinkDef, SourceDef
 from tidegate.plan.explain.physical import physical_tree
 from tidegate.plan.explain.text import as_text
 from tidegate.plan.physical import InputKind
@@ -67,6 +68,8 @@ class Board:
         self._samples: dict[str, deque[Payload]] = {
             kind.value: deque(maxlen=_SAMPLES) for kind in SideKind
         }
+        self._program: Program | None = None
+        self._sources: list[SourceDef] = []
         self._plans: dict[str, str] = {}
         self._watched: dict[str, int] = {}
 
@@ -86,11 +89,12 @@ class Board:
         with self._changed:
             watched = {name for name, count in self._watched.items() if count}
         found = standings(engine, account, windows_of=watched, most_bytes=_LISTED_BYTES)
+        if self._program is not engine.program:
+            self._program = engine.program
+            self._sources, self._plans = sources_of(engine.program), _plans(engine.program)
         counts = _Counts.of(account)
         rates = _Rates(self._before, now, counts)
         picture = self._drawn(engine, account, found, rates)
-        if not self._plans:
-            self._plans = _plans(engine.program)
         with self._changed:
             self._state, self._last = state, now
             self._before = (now, counts)
@@ -114,12 +118,12 @@ class Board:
             "seconds": round(self._clock() - self._began, 1),
             "sources": [
                 {
-                    "name": name,
-                    "rows": rows,
-                    "rate": rates.of("read", name),
-                    "malformed": account.malformed.get(name, 0),
+                    "name": source.name,
+                    "rows": rates.now.count("read", source.name),
+                    "rate": rates.of("read", source.name),
+                    "malformed": account.malformed.get(source.name.lower(), 0),
                 }
-                for name, rows in account.read.items()
+                for source in self._sources  # also those that have said nothing yet
             ],
             "streams": [
                 _stream(query.name, rates.now, found[query.name.lower()], rates, account.epoch)
