@@ -34,7 +34,7 @@ def judge_of(program: Program) -> Judge:
     return Judge(tables)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", sorted({path.parent.name for path in FILES}))
 def test_duckdb_understands_what_it_is_asked(folder: str) -> None:
     wrong = []
