@@ -89,6 +89,8 @@ NEAR = "t.ts BETWEEN q.ts - INTERVAL '1' SECOND AND q.ts"
     ("SELECT bid FROM trades t «JOIN» quotes q ON q.ts - t.ts < INTERVAL '1' SECOND", "TG-3019", "without windows"),
     ("SELECT bid FROM trades t «JOIN» quotes q ON q.ts BETWEEN t.ts AND t.ts - INTERVAL '1' SECOND",
      "TG-3036", "at least 0s and at most -1s later", "signs"),
+    ("CREATE SOURCE clicks (symbol VARCHAR, p AS PROCTIME()); SELECT price FROM trades t «JOIN» clicks c "
+     "ON t.ts BETWEEN c.p AND c.p + INTERVAL '1' SECOND", "TG-3019", "without windows", "event times"),
     ("SELECT bid FROM trades t LEFT «JOIN» quotes q ON " + NEAR + " AND price > bid", "TG-3019", "not an equality"),
     ("SELECT bid FROM trades t «JOIN» quotes q ON " + NEAR + " WITH (dedup_key = 'symbol')", "TG-3019", "dedup_key"),
     ("SELECT bid FROM trades t JOIN quotes q ON " + NEAR + " WITH («max_groups» = 5)", "TG-3033", "max_groups"),

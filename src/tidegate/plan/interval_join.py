@@ -3,7 +3,7 @@
 In: the parts of a condition that are not equalities. Out: `Interval`: how much later than its left row a right row may
 be. Decided here: what is a bound. It compares the event times of both sides, each at most shifted by a literal
 interval; other columns may say when something was, but no watermark tells when no more such rows come, so rows would
-have to be kept for ever. Both bounds are needed, and both sides need watermarks, for the same reason.
+have to be kept for ever. Both bounds are needed, for the same reason. A side on the clock has no event time to compare.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from tidegate import errors
 from tidegate.model.expressions import Call, Expr, Literal, fields_of
-from tidegate.model.policies import TimeMode, WatermarkOrigin
 from tidegate.model.types import Scalar
 from tidegate.model.windows import Interval, InvalidLength
 from tidegate.plan.lineage import through, window_column
@@ -25,11 +24,9 @@ from tidegate.plan.logical import (
     Project,
     Rung,
     TopN,
-    walk,
 )
 
 _MIRRORED = {">=": "<=", ">": "<", "=": "=", "<=": ">=", "<": ">"}
-_NO_WATERMARK = (WatermarkOrigin.NONE, WatermarkOrigin.CLOCK)
 _AFTER_ROWS = {
     "window_time": 0,
     "window_end": 1,
@@ -67,14 +64,6 @@ def bounds_of(
         return Bounds(Interval(lower_us=max(lowest), upper_us=min(highest)), tuple(rest))
     except InvalidLength as invalid:
         raise invalid.kind(at, **invalid.facts) from None
-
-
-def has_watermarks(*sides: Logical) -> bool:
-    """Whether rows themselves, or those who write them, say when no more come."""
-    times = [node for side in sides for node in walk(side) if isinstance(node, EventTime)]
-    return all(
-        node.mode is TimeMode.EVENT and node.watermark not in _NO_WATERMARK for node in times
-    )
 
 
 def is_meeting(node: Logical) -> bool:

@@ -19,7 +19,7 @@ from tidegate.model.windows import Conditional, Counting, Inherited, Session, Sl
 from tidegate.plan.catalog import Catalog, StreamDef
 from tidegate.plan.dedup import KEY
 from tidegate.plan.event_time import TimeChoice, attach_time
-from tidegate.plan.interval_join import bounds_of, has_watermarks
+from tidegate.plan.interval_join import bounds_of
 from tidegate.plan.lineage import bases, window_column
 from tidegate.plan.logical import (
     Aggregate,
@@ -138,10 +138,6 @@ def _meeting(
         outer = "an outer join of two streams" if written.join.side else "a join of two streams"
         what = f"{outer} without windows"
         raise errors.join_not_supported(at, what=what, instead=f"{_WITH_WINDOWS}; {_BOUNDED}")
-    if not has_watermarks(left, right):
-        instead = "declare them in CREATE SOURCE: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
-        what = "a join of two streams that have no watermarks"
-        raise errors.join_not_supported(at, what=what, instead=instead)
     _refuse_clauses_of_rows(written, around)
     options = around.own_options(around.inherited)
     clauses, span = around.inherited, written.span
