@@ -65,7 +65,8 @@ _GROUPS = [
     ("mode() WITHIN GROUP (ORDER BY qty)", "MODE(qty)"),
     ("sum_if(qty, ok)", "SUM(qty) FILTER (WHERE ok)"),
     ("topk(qty, 1) FILTER (WHERE ok)", "SLICE(ARRAY_AGG(qty ORDER BY qty DESC) FILTER (WHERE ok), 1, 1)"),
-    ("quantile_cont(price, [0.5, 0.9])", "ARRAY[QUANTILE_CONT(price, 0.5), QUANTILE_CONT(price, 0.9)]"),
+    ("quantile_cont(price, [0.5, 0.9])",
+     "CASE WHEN COUNT(price) > 0 THEN ARRAY[QUANTILE_CONT(price, 0.5), QUANTILE_CONT(price, 0.9)] END"),
     ("approx_percentile(price, 0.5, 1000)", "APPROX_PERCENTILE(price, 0.5)"),
 ]  # fmt: skip
 
