@@ -26,7 +26,7 @@ lint: setup
 	@$(PY) -c 'from importlinter.cli import lint_imports_command as main; main()' --no-logo
 
 check: lint ## format, lint, types, import contracts, fast tests, doctests: under a minute
-	@HYPOTHESIS_PROFILE=quick $(PYTEST) -m "not spark and not kafka and not slow and not thorough"
+	@HYPOTHESIS_PROFILE=quick $(PYTEST) -m "not spark and not kafka and not postgres and not slow and not thorough"
 
 test: lint docs-check ## check, generated docs, and all tests but the slow ones
 	@$(PYTEST) -m "not slow"

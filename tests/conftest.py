@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tests.services.kafka import Broker
+    from tests.services.postgres import Server
 
 # Commands run in process unless a test says otherwise: Spark takes seconds to start.
 os.environ["TIDEGATE_ENGINE"] = "local"
@@ -41,6 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.fixturenames.insert(0, "spark")
         elif item.get_closest_marker("kafka"):
             item.add_marker(pytest.mark.xdist_group("kafka"))
+        elif item.get_closest_marker("postgres"):
+            item.add_marker(pytest.mark.xdist_group("postgres"))
 
 
 @pytest.fixture(scope="session")
@@ -65,3 +68,16 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Broker]":
         pytest.skip(f"NO KAFKA, so nothing of it is tested: {problem}")
     with kafka.running(place) as broker:
         yield broker
+
+
+@pytest.fixture(scope="session")
+def postgres() -> "Iterator[Server]":
+    """A PostgreSQL that all tests of a worker share: each makes tables of its own, and leaves it running."""
+    from tests.services.kafka import NotInstalled
+    from tests.services.postgres import running
+
+    try:
+        with running() as server:
+            yield server
+    except NotInstalled as problem:
+        pytest.skip(f"NO POSTGRESQL, so nothing of it is tested: {problem}")

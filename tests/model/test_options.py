@@ -166,7 +166,7 @@ def test_connectors() -> None:
     }
     assert {
         name: connector.passes for name, connector in CONNECTORS.items() if connector.passes
-    } == {"kafka": ("properties.", "kafka.")}
+    } == {"kafka": ("properties.", "kafka."), "http": ("header.",)}
 
 
 @pytest.mark.parametrize(

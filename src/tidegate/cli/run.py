@@ -73,6 +73,11 @@ Examples:
     metavar="[HOST:]PORT",
     help="Show the run on a live page; 0 is any free port. On hosts but this one, its URL has a token.",
 )
+@click.option(
+    "--metrics",
+    metavar="[HOST:]PORT",
+    help="Tell Prometheus of the run, at /metrics there; 0 is any free port.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing of the progress.")
 def command(  # noqa: PLR0913  # one argument per option
     files: tuple[str, ...],
@@ -89,6 +94,7 @@ def command(  # noqa: PLR0913  # one argument per option
     batch_rows: int | None,
     form: str | None,
     ui: str | None,
+    metrics: str | None,
     quiet: bool,
 ) -> None:
     """Run a pipeline: sources, streams and sinks of a file. Rows of a SELECT are printed, status goes to stderr.
@@ -123,6 +129,7 @@ def command(  # noqa: PLR0913  # one argument per option
         form=form or ("table" if sys.stdout.isatty() else "jsonl"),
         quiet=quiet,
         ui=ui,
+        metrics=metrics,
         resume=_resume_with(sys.argv[1:]),
     )
     sys.exit(Pipeline(source, settings, asked).run())

@@ -38,6 +38,7 @@ from tidegate.session.stamped import Stamped
 from tidegate.sql.source import SourceText
 
 if TYPE_CHECKING:
+    from tidegate.cli.scrapes import Endpoint
     from tidegate.cli.watched import Watched
 
 
@@ -53,6 +54,7 @@ class Asked:
     quiet: bool
     resume: str
     ui: str | None = None
+    metrics: str | None = None
 
 
 class Pipeline:
@@ -63,6 +65,7 @@ class Pipeline:
         self._settings = replace(settings, aggregates=Installed())
         self._source = source
         self._watched: Watched | None = None
+        self._endpoint: Endpoint | None = None
 
     def run(self) -> int:
         """The exit code."""
@@ -104,6 +107,7 @@ class Pipeline:
         if stdout.isatty() and sys.stderr.isatty():
             sys.stdout = clearing(status)
         try:
+            self._open_endpoint()
             engine, opened = start(program, way, self._listener())
             try:
                 self._warn(program, inserts, opened)
@@ -111,11 +115,20 @@ class Pipeline:
                 return self._drive(engine, program, inserts, status)
             finally:
                 status.clear()
-                if self._watched is not None:
-                    self._watched.close()
+                for shown in (self._watched, self._endpoint):
+                    if shown is not None:
+                        shown.close()
                 engine.close()
         finally:
             sys.stdout = stdout
+
+    def _open_endpoint(self) -> None:
+        if self._asked.metrics is not None:
+            from tidegate.cli.scrapes import Endpoint
+            from tidegate.dashboard.server import address
+
+            self._endpoint = Endpoint(*address(self._asked.metrics))
+            self._say(f"metrics: {self._endpoint.url}")
 
     def _listener(self) -> Listener:
         stamped = Stamped(self._say).made
@@ -152,6 +165,7 @@ class Pipeline:
             status.show(lambda: account_of(engine))
             if self._watched is not None:
                 self._watched.board.look(engine)
+            self._look(engine, status)
 
         def say(text: str) -> None:
             status.clear()
@@ -170,6 +184,7 @@ class Pipeline:
             elif self._asked.checkpoint is not None:
                 engine.checkpoint()
         status.clear()
+        self._look(engine, status, end=True)
         account = account_of(engine)
         how = "stopped" if stopped else "done"
         for line in summary.lines(account, seconds=status.seconds, how=how, earlier=earlier):
@@ -180,6 +195,16 @@ class Pipeline:
             return 0
         self._say(self._how_to_resume(account.open_windows))
         return INTERRUPTED if self._asked.running.bounded else 0
+
+    def _look(self, engine: Engine, status: Status, *, end: bool = False) -> None:
+        """What the endpoint for metrics tells from now on."""
+        if self._endpoint is not None:
+            self._endpoint.look(
+                lambda: account_of(engine),
+                now_us=status.now_us(),
+                epochs_s=engine.take_epochs_s(),
+                end=end,
+            )
 
     def _how_to_resume(self, open_windows: int) -> str:
         if self._asked.checkpoint is not None:

@@ -20,7 +20,7 @@ class Status:
     """Call `show` as often as you like."""
 
     def __init__(self, stream: TextIO, *, quiet: bool, now_us: Callable[[], int]) -> None:
-        self._stream, self._quiet, self._now_us = stream, quiet, now_us
+        self._stream, self._quiet, self.now_us = stream, quiet, now_us
         self._live = stream.isatty()
         self._every_s = _ON_A_TERMINAL_S if self._live else _ELSEWHERE_S
         self._began = self._last = time.monotonic()
@@ -34,7 +34,7 @@ class Status:
             return
         self._last = now
         told = account()
-        text = line(told, rate=self._rates.of(told, now), now_us=self._now_us())
+        text = line(told, rate=self._rates.of(told, now), now_us=self.now_us())
         if self._live:
             self._stream.write(f"{_CLEAR}{text[: _columns(self._stream)]}")
             self._drawn = True

@@ -12,6 +12,7 @@ from tidegate.cli.signals import stopping
 from tidegate.dashboard.board import Board
 from tidegate.dashboard.server import Page, address
 from tidegate.engines.engine import Engine
+from tidegate.sql.secrets import masked
 from tidegate.sql.source import SourceText
 
 
@@ -19,7 +20,7 @@ class Watched:
     """A board, and the server that shows it."""
 
     def __init__(self, place: str, source: SourceText, *, engine: str) -> None:
-        self.board = Board(name=source.name, engine=engine, sql=source.text)
+        self.board = Board(name=source.name, engine=engine, sql=masked(source.text))
         self._page = Page(self.board, *address(place))
 
     @property

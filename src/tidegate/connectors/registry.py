@@ -43,11 +43,14 @@ _BUILT_IN = {
     "console": "tidegate.connectors.console",
     "callback": "tidegate.connectors.callback",
     "kafka": "tidegate.connectors.kafka",
+    "http": "tidegate.connectors.http",
+    "socket": "tidegate.connectors.sockets",
+    "postgres": "tidegate.connectors.postgres",
 }
 _ABLE = {
-    "source": "file, generator, kafka",
-    "sink": "file, kafka, memory, console",
-    "table": "file",
+    "source": "file, kafka, http, socket, generator",
+    "sink": "file, kafka, postgres, http, memory, console",
+    "table": "file, postgres",
 }
 
 

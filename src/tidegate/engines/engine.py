@@ -9,6 +9,7 @@ keeping a core busy with tiny epochs; while nothing comes, it waits longer and l
 
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
@@ -32,6 +33,7 @@ from tidegate.plan.script import Program
 from tidegate.state import Identity, Log
 
 DEAF = Listener(wanted=frozenset())
+_MOST_DURATIONS = 1_000
 _SHORTEST_S, _LONGEST_S = 0.01, 0.1
 
 
@@ -56,6 +58,7 @@ class Engine(ABC):
         self.program, self._clock = program, around.clock
         self._inputs = inputs
         self._readers = dict(inputs.readers or inputs.open(program))
+        self._epochs_s: deque[float] = deque(maxlen=_MOST_DURATIONS)
         self._lock = RLock()  # epochs come one by one, whoever asks for them
         self._epochs = Epochs(
             program,
@@ -245,7 +248,17 @@ class Engine(ABC):
     def _run(self, *, now_us: int | None = None, **given: Any) -> Told:
         with self._lock:
             intent = Intent(now_us=self._now_us() if now_us is None else now_us, **given)
-            return self._epochs.run(intent, self._read)
+            began = time.monotonic()
+            told = self._epochs.run(intent, self._read)
+            self._epochs_s.append(time.monotonic() - began)
+            return told
+
+    def take_epochs_s(self) -> list[float]:
+        """How long each epoch took since this was last asked; the newest thousand."""
+        with self._lock:
+            taken = [*self._epochs_s]
+            self._epochs_s.clear()
+            return taken
 
 
 def identity_of(program: Program, *, anonymous: bool = True) -> Identity:

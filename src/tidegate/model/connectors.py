@@ -71,8 +71,21 @@ def _own(
 
 _ALL_KINDS = ("append", "upsert", "changelog")
 _SOURCE_AND_SINK = (Scope.SOURCE, Scope.SINK)
-_FORMAT = _own(
-    "format", "choice", "how records are written", choices=("json", "csv", "parquet", "avro", "raw")
+_LINES = (
+    _own(
+        "format",
+        "choice",
+        "what a line is: JSON, or the text of one column",
+        "json",
+        choices=("json", "raw"),
+        of=Scope.SOURCE,
+    ),
+    _own(
+        "spool",
+        "text",
+        "the directory where lines are kept until their epoch is real; .tidegate/<source> if not given",
+        of=Scope.SOURCE,
+    ),
 )
 
 _KAFKA = ConnectorSpec(
@@ -271,7 +284,13 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
             options=(
                 _own("hostname", "text", "the server", required=True),
                 _own("port", "count", "its port", required=True),
-                _FORMAT,
+                *_LINES,
+                _own(
+                    "connection.timeout",
+                    "duration",
+                    "how long the server may stay away before a run gives up",
+                    "60s",
+                ),
             ),
         ),
         ConnectorSpec(
@@ -279,7 +298,25 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
             doc="JSON lines POSTed to us, or POSTed by us",
             roles=_SOURCE_AND_SINK,
             holds=_ALL_KINDS,
-            options=(_own("url", "text", "where to listen or to post", required=True), _FORMAT),
+            passes=("header.",),
+            options=(
+                _own("url", "text", "where to listen or to post", required=True),
+                *_LINES,
+                _own(
+                    "max_waiting",
+                    "bytes",
+                    "how much may wait before requests are turned away with 429",
+                    "256MB",
+                    of=Scope.SOURCE,
+                ),
+                _own(
+                    "connection.timeout",
+                    "duration",
+                    "how long a server may refuse before a run gives up",
+                    "60s",
+                    of=Scope.SINK,
+                ),
+            ),
         ),
         ConnectorSpec(
             name="postgres",
@@ -287,8 +324,21 @@ CONNECTORS: Mapping[str, ConnectorSpec] = {
             roles=(Scope.TABLE, Scope.SINK),
             holds=_ALL_KINDS,
             options=(
-                _own("url", "text", "the database", required=True),
-                _own("table", "text", "the table", required=True),
+                _own("url", "text", "`postgresql://user@host:port/database`", required=True),
+                _own("table", "text", "the table, or schema.table", required=True),
+                _own(
+                    "key.fields",
+                    "text",
+                    "columns by which rows replace each other, comma-separated; the table's primary key if not given",
+                    aliases=("key",),
+                    of=Scope.SINK,
+                ),
+                _own(
+                    "connection.timeout",
+                    "duration",
+                    "how long the database may stay away before a run gives up",
+                    "60s",
+                ),
             ),
         ),
     )

@@ -25,6 +25,7 @@ from tidegate.plan.expressions import Context, bind_condition
 from tidegate.plan.from_clause import FromClause, bind_from
 from tidegate.plan.grouping import Grouped, Keys, bind_keys, one_window, split_group
 from tidegate.plan.grouping_sets import with_all_keys
+from tidegate.plan.interval_join import is_meeting
 from tidegate.plan.lineage import bases
 from tidegate.plan.logical import (
     Aggregate,
@@ -160,7 +161,8 @@ class _SelectBinder:
         ranking = self._ranking(sink, outputs, scope, limited=limit is not None)
         self.diagnostics.raise_first()
         columns = tuple(output.named for output in outputs)
-        if isinstance(self.read.node, Emission):
+        unbounded = is_meeting(self.read.node) and (limit is not None or ranking is not None)
+        if isinstance(self.read.node, Emission) and not unbounded:
             predicate, behind = chosen_behind(self.read.node, predicate)
             if behind != TRUE and limit is None and ranking is None:
                 limited = self._limited(self.read.node, predicate)

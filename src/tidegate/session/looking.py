@@ -19,6 +19,7 @@ from tidegate.plan.planner import plan_query
 from tidegate.plan.script import NamedQuery, Program
 from tidegate.session.accounts import Account, StageAccount
 from tidegate.session.answers import Result
+from tidegate.sql.secrets import masked, masked_value
 
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Result:
@@ -63,7 +64,7 @@ def _facts(definition: Definition) -> Sequence[str | None]:
 
 
 def show_create(definition: Definition) -> Result:
-    text = f"{definition.text.rstrip()};"
+    text = f"{masked(definition.text.rstrip())};"
     return Result(pa.table({"name": [definition.name], "sql": [text]}), text=text)
 
 
@@ -71,7 +72,10 @@ def describe(definition: Definition) -> Result:
     """Columns with their types; of a sink, its options."""
     if isinstance(definition, SinkDef):
         options = {"connector": definition.connector, **definition.options}
-        return _rows(["option", "value"], [[name, str(value)] for name, value in options.items()])
+        return _rows(
+            ["option", "value"],
+            [[name, masked_value(name, str(value))] for name, value in options.items()],
+        )
     columns = ["column_name", "column_type", "null", "extra"]
     return _rows(columns, list(_described(definition)))
 

@@ -1,7 +1,7 @@
 """SQL text with a name, and places in it.
 
 Decided here: lines and columns count from 1, columns in characters. Everywhere else a place is a span of offsets; it
-becomes a `Location` only in errors.
+becomes a `Location` only in errors, without secrets (`secrets.py`).
 """
 
 from bisect import bisect_right
@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from tidegate.errors import Location
+from tidegate.sql.secrets import masked
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class SourceText:
         begin, line_text = begins[line - 1], lines[line - 1]
         start = min(start, begin + len(line_text))
         width = max(1, min(span.end, begin + len(line_text)) - start)
-        return Location(self.name, line, start - begin + 1, line_text, width)
+        return Location(self.name, line, start - begin + 1, masked(line_text), width)
 
 
 @lru_cache(maxsize=4)

@@ -50,8 +50,15 @@ def crash_at(number: int, where: str) -> None:
     PartialLog.commit = crashing  # type: ignore[method-assign,assignment]
 
 
-def run(place: Path, servers: str, topics: list[str], engine_name: str = "local") -> None:
-    """From the last epoch that is real to the end."""
+def run(
+    place: Path,
+    servers: str,
+    topics: list[str],
+    engine_name: str = "local",
+    *,
+    upto: int | None = None,
+) -> None:
+    """From the last epoch that is real to the end, or up to an epoch."""
     source, sink, side = topics
     made = program(SQL.format(servers=servers, source=source, sink=sink, side=side), prelude="")
     assert made.errors == [], made.errors
@@ -62,10 +69,11 @@ def run(place: Path, servers: str, topics: list[str], engine_name: str = "local"
     engine, _ = start(made, way, Listener(wanted=frozenset()))
     sys.stdout.write("running\n")
     sys.stdout.flush()
-    engine.drive(lambda: False, lambda: None)
-    engine.end()
+    engine.drive(lambda: upto is not None and engine.epoch >= upto, lambda: None)
+    if upto is None:
+        engine.end()
+        (place / "done").touch()
     engine.close()
-    (place / "done").touch()
 
 
 if __name__ == "__main__":

@@ -35,9 +35,9 @@ def functions() -> tuple[str, ...]:
 
 
 def options() -> tuple[str, ...]:
-    """What may stand in WITH and SET."""
+    """What may stand in WITH and SET; which connector it is comes before what that one can do."""
     own = (option.name for connector in CONNECTORS.values() for option in connector.options)
-    return tuple(sorted({"connector", *OPTIONS, *own}))
+    return ("connector", *sorted({*OPTIONS, *own}))
 
 
 def names(program: Program) -> Iterator[tuple[str, str]]:

@@ -2,15 +2,17 @@
 
 Decided here: a source that has no way of its own into Spark is read in this process, as the in-process engine reads
 it, and its rows are handed over. That is right for every connector, and fast enough for those that make rows up. Over
-Spark Connect files are read so, too: what executors report of them comes by ways that it does not have.
+Spark Connect files and topics are read so, too: what executors report of them comes by ways that it does not have.
 """
 
 from typing import TYPE_CHECKING, Protocol
 
 from tidegate.connectors.files.source import FileSource
+from tidegate.connectors.kafka.source import KafkaSource
 from tidegate.connectors.protocols import Offset, SourceReader
 from tidegate.engines.spark.files import FileFrames
 from tidegate.engines.spark.frames import Range, frame_of, is_remote
+from tidegate.engines.spark.topics import TopicFrames
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,4 +49,6 @@ def ranges_of(
     """
     if isinstance(reader, FileSource) and not is_remote(spark):
         return FileFrames(spark, reader, shared=shared, dated=dated)
+    if isinstance(reader, KafkaSource) and not is_remote(spark):
+        return TopicFrames(spark, reader)
     return HandedOver(spark, reader)

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`refusal`: the file, what is wrong with it, and whether it has changed since it was planned."""
+    """`refusal`: code, sentence and hint of what the part was refused for."""
 
     rows: int = 0
     malformed: int = 0
-    refusal: tuple[str, str, bool] | None = None
+    refusal: tuple[str, str, str] | None = None
 
 
 Reports: TypeAlias = dict[int, Report]
