@@ -65,9 +65,10 @@ class Feed:
         """Up to so many messages, of any partitions."""
         got = self.client.consume(min(most, _AT_ONCE), wait_s)
         self.troubles.check()
-        if got:
+        messages = [message for message in got if message.error() is None or self._hear(message)]
+        if messages:
             self.troubles.answered()
-        return [message for message in got if message.error() is None or self._hear(message)]
+        return messages
 
     def _hear(self, message: Message) -> bool:
         """What is no message; never one."""
@@ -75,6 +76,7 @@ class Feed:
         match error.code():
             case kinds._PARTITION_EOF:
                 self.ends[message.partition()] = message.offset()
+                self.troubles.answered()
             case kinds._AUTO_OFFSET_RESET:
                 raise self.gone(message.partition(), message.offset())
             case kinds.UNKNOWN_TOPIC_OR_PART | kinds._UNKNOWN_TOPIC | kinds._UNKNOWN_PARTITION:
