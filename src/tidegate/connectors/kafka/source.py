@@ -31,6 +31,7 @@ from tidegate.model.types import Scalar
 from tidegate.plan.catalog import SourceDef
 
 _GROUP = "tidegate"
+_MOST_BYTES = 256 << 20  # of values, in one epoch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,12 +143,13 @@ class KafkaSource:
 
     def _arrived(self, begins: Mapping[int, int], max_rows: int) -> dict[int, int]:
         self._hold_from(begins)
-        room = max_rows - sum(len(held.messages) for held in self._held.values())
-        while room > 0:
+        every = [it for held in self._held.values() for it in held.messages]
+        room, room_bytes = max_rows - len(every), _MOST_BYTES - sum(map(len, every))
+        while room > 0 and room_bytes > 0:
             got = self._feed.take(room)
             for message in got:
                 self._hold(message)
-            room -= len(got)
+            room, room_bytes = room - len(got), room_bytes - sum(map(len, got))
             if not got:
                 break
         self._note_ends()
