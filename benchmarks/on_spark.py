@@ -170,6 +170,16 @@ def run_native(
     return took, reports
 
 
+def batch_query(sql: str, place: Path) -> float:
+    """Seconds that Spark takes for a query over all `events` at once."""
+    own = spark().newSession()
+    own.conf.set("spark.sql.shuffle.partitions", str(_PARTITIONS))
+    begun = perf_counter()
+    own.read.parquet(place.as_uri()).createOrReplaceTempView("events")
+    own.sql(sql).write.format("noop").mode("overwrite").save()
+    return perf_counter() - begun
+
+
 def five(grouped_by: Callable[[], list[object]]) -> Shape:
     """The five aggregates over groups of the key and what `grouped_by` gives."""
 

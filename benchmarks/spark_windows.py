@@ -2,7 +2,7 @@
 
 from benchmarks.case import Bound, Case, Measured, Scale, Target, in_turn
 from benchmarks.events import FIVE, ROWS
-from benchmarks.on_spark import FILE_ROWS, NATIVE, Shape, files, five, native, ours
+from benchmarks.on_spark import FILE_ROWS, NATIVE, Shape, batch_query, files, five, native, ours
 
 _KEYS, _PER_SECOND = 10_000, 100_000
 _SESSIONS_PER_SECOND = (
@@ -57,6 +57,30 @@ def _compare(
     return Measured(ours=rates["ours"], baseline=NATIVE, baseline_value=rates["theirs"])
 
 
+_OVER = """
+SELECT key, ts, SUM(qty) OVER w AS total, COUNT(*) OVER w AS n, MAX(price) OVER w AS high
+FROM events WINDOW w AS (
+    PARTITION BY key ORDER BY ts RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND CURRENT ROW
+)
+"""
+
+
+def _sliding(scale: Scale) -> Measured:
+    """Ours in micro-batches, beside Spark's OVER over all rows at once: it has none for streams."""
+    rows = scale.of(ROWS)
+    place = files(rows=rows, keys=_KEYS, per_second=_PER_SECOND)
+    found = in_turn(
+        {
+            "ours": lambda: ours(_OVER, place, batch_rows=_BATCH),
+            "theirs": lambda: batch_query(_OVER, place),
+        },
+        min(scale.repeats, _MOST_REPEATS),
+    )
+    rates = {name: rows / taken / 1e6 for name, taken in found.items()}
+    baseline = "Spark, OVER RANGE in one batch"
+    return Measured(ours=rates["ours"], baseline=baseline, baseline_value=rates["theirs"])
+
+
 CASES = (
     Case(
         name="spark_tumble",
@@ -96,5 +120,12 @@ CASES = (
         measure=lambda scale: _compare(
             scale, _TUMBLE, five(_tumbling), keys=1_000_000, state="executors"
         ),
+    ),
+    Case(
+        name="spark_sliding",
+        about="on Spark: the last 10 s for every row, 10 K keys, batches of 1 M rows",
+        unit="M rows/s",
+        target=Target(Bound.AT_LEAST_TIMES, 1, 2),
+        measure=_sliding,
     ),
 )

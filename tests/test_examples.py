@@ -6,16 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from tidegate.engines.local.build import local_build
 from tidegate.plan.explain.logical import logical_tree
 from tidegate.plan.explain.text import as_text
 from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program, plan_script
 from tidegate.plan.settings import Settings
+from tidegate.scenarios.loader import load
+from tidegate.session.trials import attempt
 from tidegate.sql.parser import parse_script
 from tidegate.sql.source import SourceText
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.sql"))
+TIMELINES = sorted((ROOT / "docs" / "timelines").glob("*.yaml"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 BLOCK = re.compile(r"^```sql\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -81,3 +85,23 @@ def test_the_plan_in_the_readme_is_what_explain_shows() -> None:
     program = plan(SourceText(example.read_text(encoding="utf-8"), example.name))
     shown = as_text(logical_tree(program.queries[0].logical))
     assert f"```text\n{shown}```" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_timelines_are_what_their_scenarios_say() -> None:
+    trials = [attempt(load(path), "local", local_build()) for path in TIMELINES]
+    assert [trial.message for trial in trials] == [""] * len(TIMELINES)
+    assert len(TIMELINES) >= 4
+
+
+def test_every_timeline_is_shown_and_every_picture_is_there() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    shown = set(re.findall(r"images/([\w-]+\.\w+)", pages))
+    there = {path.name for path in (ROOT / "docs" / "images").iterdir()}
+    assert {f"{path.stem}.svg" for path in TIMELINES} <= shown
+    assert shown == there
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -33,6 +33,11 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext tidegate` in a notebook; then `%%tidegate` runs SQL."""
+    import_module("tidegate.notebook").load(shell)
+
+
 def connect(  # noqa: PLR0913  # a facade: every argument has a name and a default
     config: "str | PathLike[str] | Mapping[str, object] | None" = None,
     *,

@@ -380,6 +380,11 @@ unknown_time_zone = _plan(34, "there is no time zone {name}", sqlstate="22023")
 calendar_length_refused = _plan(
     35, "{argument} of {window} cannot be {value}: {problem}", hint="{instead}"
 )
+no_interval = _plan(
+    36,
+    "no two rows meet: the right one would have to be at least {lower} and at most {upper} later than the left one",
+    hint="look at the signs of the intervals, and at which of the two bounds comes first",
+)
 
 # TG-4nnn · configuration
 unknown_option = _config(1, "{where} has no option {name}")

@@ -16,6 +16,7 @@ from tidegate.plan.logical import (
     Emission,
     EventTime,
     Filter,
+    IntervalJoin,
     Logical,
     Project,
     Source,
@@ -97,7 +98,7 @@ class Reader:
         match node:
             case TableJoin():
                 yield from self._joined(node, inputs)
-            case WindowJoin(left=left, right=right):
+            case WindowJoin(left=left, right=right) | IntervalJoin(left=left, right=right):
                 for side, part in enumerate((left, right)):
                     for row in self._read(part, inputs):
                         yield replace(row, env=Row({"$side": side}, row.env))

@@ -1,4 +1,4 @@
-"""Joins of two windowed streams: every row of the one side beside every row of the other, tested one by one."""
+"""Joins of two streams: every row of the one side beside every row of the other, tested one by one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from tests.oracle.evaluate import Env, Row, evaluate
 from tests.oracle.shape import Shape
 from tests.oracle.values import Value, identity
 from tidegate.model.expressions import fields_of
-from tidegate.plan.logical import WindowJoin
+from tidegate.plan.logical import IntervalJoin, WindowJoin
 
 
 class Kept(Protocol):
@@ -34,7 +34,7 @@ class _Both:
         return (self.left if name in self.on_left else self.right).get(name)
 
 
-def side_keys(shape: Shape, join: WindowJoin, env: Env) -> tuple[Value, ...]:
+def side_keys(shape: Shape, join: WindowJoin | IntervalJoin, env: Env) -> tuple[Value, ...]:
     """What a row must agree in; raises `RowError`, as all does that is computed of it below the join."""
     side = env.get("$side")
     schema = (join.left, join.right)[side].schema
@@ -46,7 +46,7 @@ def side_keys(shape: Shape, join: WindowJoin, env: Env) -> tuple[Value, ...]:
     return tuple(evaluate(pair[side], env) for pair in pairs)
 
 
-def joined_rows(join: WindowJoin, members: Sequence[Kept]) -> Iterator[Env]:
+def joined_rows(join: WindowJoin | IntervalJoin, members: Sequence[Kept]) -> Iterator[Env]:
     """The rows that the members of one window make."""
     sides: tuple[list[Kept], list[Kept]] = ([], [])
     for member in members:
@@ -75,5 +75,5 @@ def _nobody(names: Iterable[str]) -> Env:
     return Row(dict.fromkeys(names))
 
 
-def _beside(join: WindowJoin, left: Env, right: Env) -> Env:
+def _beside(join: WindowJoin | IntervalJoin, left: Env, right: Env) -> Env:
     return _Both(left, right, frozenset(join.left.schema.names))

@@ -8,6 +8,7 @@ from tidegate.plan.logical import (
     Aggregate,
     Emission,
     Having,
+    IntervalJoin,
     Logical,
     OverAggregate,
     Project,
@@ -26,7 +27,7 @@ class Shape:
     windowed: Windowed | None = None
     grouped: Aggregate | None = None
     over: OverAggregate | None = None
-    joined: WindowJoin | None = None
+    joined: WindowJoin | IntervalJoin | None = None
     having: tuple[Expr, ...] = ()
     order: tuple[SortKey, ...] = ()
     within: tuple[Expr, ...] = ()
@@ -78,7 +79,7 @@ def shape_of(emission: Emission) -> Shape:
         below = below.input
     grouped = below if isinstance(below, Aggregate) else None
     over = below if isinstance(below, OverAggregate) else None
-    joined = below if isinstance(below, WindowJoin) else None
+    joined = below if isinstance(below, (WindowJoin, IntervalJoin)) else None
     core = below.input if isinstance(below, (Aggregate, OverAggregate)) else below
     windowed = core if isinstance(core, Windowed) else None
     if grouped is None and over is None and windowed is None and joined is None:

@@ -8,6 +8,7 @@ from tests.oracle.dedup import Seen
 from tests.oracle.emission import Emitter, Output
 from tests.oracle.evaluate import evaluate
 from tests.oracle.keepers import Aligned, Joining, Keeper, Quotas, Refused, Sessions, Unwindowed
+from tests.oracle.meeting import Meetings
 from tests.oracle.members import NO_WINDOW, Member, Result, Window, member_of
 from tests.oracle.passing import Completer, Conditions, Counts, Triggers
 from tests.oracle.shape import Shape
@@ -17,6 +18,7 @@ from tests.oracle.watermarks import FOREVER, NEVER, InputClock, together
 from tidegate.model.options import OptionValue
 from tidegate.model.policies import EmitMode, Reason
 from tidegate.model.windows import Conditional, Counting, Session, Sliding
+from tidegate.plan.logical import IntervalJoin, WindowJoin
 
 Options = Mapping[str, OptionValue]
 
@@ -82,7 +84,7 @@ class Stage:
     def outgoing(self, moment: Moment) -> float:
         """What no row that is emitted from now on can lie behind."""
         delay = self.shape.emission.lateness_us
-        if isinstance(self.keeper, Triggers):
+        if isinstance(self.keeper, (Triggers, Meetings)):
             delay = self.keeper.delay_us
         if not self.clocks:
             return min(moment.upstream.values(), default=NEVER)
@@ -122,11 +124,14 @@ class Stage:
     def _late(self, arrival: Arrival, began: float, moment: Moment) -> str:
         """A row of an aligned or sliding window is late before anything is computed of it."""
         probe = Member(arrival, 0)
+        latest: Window | None
         match self.keeper:
             case Aligned() as aligned if not aligned.still_open(probe, began):
                 latest = max(aligned.windows_of(probe), key=lambda one: (one.end_us, one.start_us))
             case Triggers() as triggers if triggers.is_late(probe, began):
                 latest = triggers.window_of(probe)
+            case Meetings() if probe.ts_us < began:
+                latest = None
             case _:
                 return ""
         keys: Sequence[object] = ()
@@ -158,7 +163,7 @@ class Stage:
 
     def _time_problem(self, arrival: Arrival) -> str | Reason:
         """Counting and state windows, and queries without a window, do not ask for the time."""
-        if not isinstance(self.keeper, (Aligned, Sessions, Triggers)):
+        if not isinstance(self.keeper, (Aligned, Sessions, Triggers, Meetings)):
             return ""
         assert arrival.clock is not None
         return arrival.clock.problem(arrival.ts_us) or ""
@@ -236,7 +241,7 @@ def keeper_of(shape: Shape, options: Options, *, processing: bool) -> Keeper | C
     if shape.over is not None:
         return Triggers(shape, processing)
     if shape.joined is not None:
-        return Joining(quotas=quotas, windowed=None, joined=shape.joined)
+        return _joining(shape, shape.joined, quotas)
     if shape.windowed is None:
         return None if shape.grouped is None else Unwindowed(quotas=quotas)
     match shape.windowed.window:
@@ -250,6 +255,12 @@ def keeper_of(shape: Shape, options: Options, *, processing: bool) -> Keeper | C
             return Sessions(lateness_us=lateness, quotas=quotas, window=session)
         case _:
             return Aligned(lateness_us=lateness, quotas=quotas, windowed=shape.windowed)
+
+
+def _joining(shape: Shape, joined: WindowJoin | IntervalJoin, quotas: Quotas) -> Keeper | Completer:
+    if isinstance(joined, IntervalJoin):
+        return Meetings(shape, joined)
+    return Joining(quotas=quotas, windowed=None, joined=joined)
 
 
 def _count(value: OptionValue | None) -> int | None:

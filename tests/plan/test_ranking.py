@@ -131,10 +131,6 @@ def test_a_partition_that_is_no_window(marked: str, code: str, message: str, hin
 
 
 @cases(
-    (f"«SELECT» * FROM ({RANKED}) WHERE rn = 2", "TG-3022", "not rn <= n alone", "the query that numbers"),
-    (f"«SELECT» * FROM ({RANKED}) WHERE rn <= 2 AND q > 1", "TG-3022", "not rn <= n alone"),
-    (f"«SELECT» * FROM ({RANKED}) WHERE rn <= q", "TG-3022", "not rn <= n alone"),
-    (f"«SELECT» * FROM ({RANKED}) WHERE q > 1", "TG-3022", "over a subquery with LIMIT or ROW_NUMBER"),
     (f"«SELECT» * FROM ({RANKED}) ORDER BY q LIMIT 1", "TG-3022", "over a subquery with LIMIT or ROW_NUMBER"),
     (f"«SELECT» rn + 1 AS next FROM ({RANKED})", "TG-3022", "an expression over ROW_NUMBER()"),
     (f"SELECT 1 + «ROW_NUMBER»() OVER ({BY_WINDOW} ORDER BY q) AS rn FROM ({TUMBLED})",

@@ -21,7 +21,7 @@ from tidegate.kernel.operator import OperatedWindow, OperatorSpec
 from tidegate.kernel.row_operator import RowWindowSpec
 from tidegate.kernel.rows import RowShape
 from tidegate.model.grid import EVERY_INSTANT, Marks
-from tidegate.model.windows import Conditional, Counting, Session, Sliding
+from tidegate.model.windows import Conditional, Counting, Interval, Session, Sliding
 from tidegate.plan.physical import SIDE, Routing, Stage, StageKind
 from tidegate.plan.row_inputs import has_inputs
 from tidegate.plan.rules.panes import widest_panes
@@ -34,7 +34,7 @@ def operator_spec(stage: Stage, plan_id: str) -> OperatorSpec | RowWindowSpec:
     match stage.window:
         case None if stage.kind is StageKind.STATELESS:
             return row_window_spec(stage, plan_id)
-        case Sliding() | Counting() | Conditional():
+        case Sliding() | Counting() | Conditional() | Interval():
             return row_window_spec(stage, plan_id)
         case window:
             return _pane_spec(stage, window, plan_id)

@@ -23,14 +23,15 @@ from tidegate.kernel.counting import CountingStore
 from tidegate.kernel.finishing import OutputSpec
 from tidegate.kernel.frames import Frame
 from tidegate.kernel.gathering import Input
+from tidegate.kernel.meeting import MeetingSpec, MeetingStore
 from tidegate.kernel.passing import PassingStore
 from tidegate.kernel.row_operator import RowStore, RowWindowSpec
 from tidegate.kernel.sliding import SlidingSpec, SlidingStore
 from tidegate.kernel.windowed import Contained
 from tidegate.model.expressions import Field
 from tidegate.model.policies import EmitMode, TimeMode
-from tidegate.model.windows import Conditional, Counting, Sliding
-from tidegate.plan.physical import FrameSpec, Stage
+from tidegate.model.windows import Conditional, Counting, Interval, Sliding
+from tidegate.plan.physical import SIDE, FrameSpec, Stage
 from tidegate.plan.row_inputs import has_inputs, read_whole
 
 
@@ -50,6 +51,10 @@ def row_window_spec(stage: Stage, plan_id: str) -> RowWindowSpec:
                 kept = (*kept, _column(window.open), _column(window.close))
             made = _spec(stage, window, _completing(window, what, stage.partition_by), output)
             return replace(made, kept=tuple(dict.fromkeys(kept)))
+        case Interval() as interval:
+            meeting = _meeting(stage, interval, what)
+            made = _spec(stage, interval, lambda: MeetingStore(meeting), output)
+            return replace(made, kept=meeting.kept, judged=True, reach_us=interval.reach_us)
         case None:
             made = _spec(stage, None, lambda: PassingStore(what), output)
             return replace(made, kept=what.kept)
@@ -59,7 +64,7 @@ def row_window_spec(stage: Stage, plan_id: str) -> RowWindowSpec:
 
 def _spec(
     stage: Stage,
-    window: Sliding | Counting | Conditional | None,
+    window: Sliding | Counting | Conditional | Interval | None,
     store: Callable[[], RowStore],
     output: OutputSpec,
 ) -> RowWindowSpec:
@@ -73,6 +78,18 @@ def _spec(
         judged=False,
         limits=limits_of(stage),
         dedup=dedup_of(stage),
+    )
+
+
+def _meeting(stage: Stage, interval: Interval, what: Contained) -> MeetingSpec:
+    assert stage.join is not None
+    return MeetingSpec(
+        what=what,
+        interval=interval,
+        side=SIDE.name,
+        keys=stage.partition_by,
+        own=(stage.join.left, stage.join.right),
+        keeps=(stage.join.keeps_left, stage.join.keeps_right),
     )
 
 

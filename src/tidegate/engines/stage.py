@@ -30,7 +30,7 @@ from tidegate.model.grid import latest_window_us
 from tidegate.model.policies import DISPOSITION, FILTERED, EmitMode, Reason, SideKind
 from tidegate.model.time import NEVER_US
 from tidegate.model.types import Scalar
-from tidegate.model.windows import Conditional, Counting
+from tidegate.model.windows import Conditional, Counting, Interval
 from tidegate.plan.physical import Branch, Stage
 
 _LATE = DISPOSITION[Reason.ALLOWED_LATENESS_EXCEEDED]
@@ -231,7 +231,9 @@ class WindowStage:
                 rows, branch, around, extents=nothing, with_keys=[False] * batch.num_rows
             )
 
-    def _missed(self, ts_us: int) -> Extent:
+    def _missed(self, ts_us: int) -> Extent | None:
+        if isinstance(self._spec.window, Interval):
+            return None
         assert self._spec.window is not None
         assert not isinstance(self._spec.window, (Counting, Conditional))
         return Extent(*latest_window_us(self._spec.window, ts_us))

@@ -25,7 +25,7 @@ from tidegate.model.expressions import Field
 from tidegate.model.grid import EVERY_INSTANT, Marks
 from tidegate.model.policies import AGGREGATED, FILTERED, StreamKind
 from tidegate.model.time import MAX_EVENT_TIME_US, MIN_EVENT_TIME_US, NEVER_US
-from tidegate.model.windows import Conditional, Counting, Sliding
+from tidegate.model.windows import Conditional, Counting, Interval, Sliding
 
 
 class RowStore(Protocol):
@@ -60,10 +60,11 @@ class RowStore(Protocol):
 class RowWindowSpec:
     """A stage of such windows. `kept` are the columns that rows bring; `delay_us`: a trigger fires so much later.
 
-    `judged`: rows behind the watermark are late (in counting and state windows nothing is).
+    `judged`: rows behind the watermark are late (in counting and state windows nothing is). `reach_us`: rows that come
+    out may have times that far behind it.
     """
 
-    window: Sliding | Counting | Conditional | None
+    window: Sliding | Counting | Conditional | Interval | None
     store: Callable[[], RowStore]
     kept: tuple[Field, ...]
     output: OutputSpec
@@ -73,6 +74,7 @@ class RowWindowSpec:
     dedup: DedupSpec | None = None
     limits: Limits = NO_LIMITS
     marks: Marks = EVERY_INSTANT
+    reach_us: int = 0
 
     def build(self, project: Projection | None, *, since_us: int = 0) -> "RowOperator":
         """The operator, empty; `since_us` is the clock."""
@@ -129,7 +131,7 @@ class RowOperator:
             [self._nobody for _ in step.inputs],
             account,
             self.watermark_us,
-            horizon_us(self.watermark_us, self.spec.delay_us),
+            horizon_us(self.watermark_us, self.spec.delay_us + self.spec.reach_us),
             duplicates,
         )
 

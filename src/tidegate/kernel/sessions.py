@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from tidegate.kernel.arrow import Integers, Mask, array_of, numbers
+from tidegate.kernel.arrow import Integers, Mask, array_of, conform, numbers
 from tidegate.kernel.dirty import counted
 from tidegate.kernel.folding import fold
-from tidegate.kernel.groups import ROWS, GroupTable
+from tidegate.kernel.groups import MAX_TS, ROWS, GroupTable
 from tidegate.kernel.growing import Growing
 from tidegate.kernel.ordering import distinct, lexical
 from tidegate.kernel.panes import PANE, WINDOW_END, WINDOW_START
@@ -236,10 +236,14 @@ class SessionStore:
         self._open += more
 
     def _as_rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The partial's own columns, the session's edges among them."""
-        names = [name for name in (ROWS, "$max_ts") if self.timed or name == ROWS]
+        """The partial's own columns, the session's edges among them, in the types that state has."""
+        names = [name for name in (ROWS, MAX_TS) if self.timed or name == ROWS]
+        kinds = [*(Scalar.BIGINT for _ in names), *(spec.kept_type for spec in self._kept)]
         names += [f"$p{place}" for place in range(len(self.specs))]
-        arrays = [batch.column(name) for name in (*names, FIRST_TS, LAST_TS)]
+        arrays = [
+            conform(batch.column(name), kind)
+            for name, kind in zip((*names, FIRST_TS, LAST_TS), kinds, strict=True)
+        ]
         return pa.RecordBatch.from_arrays(arrays, names=[*names, *self._edges])
 
     def drop(self, upto_us: int) -> None:

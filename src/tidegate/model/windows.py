@@ -197,6 +197,27 @@ class Sliding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """Of two joined streams: a row at t matches rows of the other side from t + lower to t + upper, both ends in."""
+
+    kind: ClassVar[str] = "interval"
+    lower_us: int
+    upper_us: int
+
+    def __post_init__(self) -> None:
+        _bounded(self.kind, "lower", self.lower_us)
+        _bounded(self.kind, "upper", self.upper_us)
+        if self.lower_us > self.upper_us:
+            lower, upper = format_duration(self.lower_us), format_duration(self.upper_us)
+            raise InvalidLength("lower", errors.no_interval, lower=lower, upper=upper)
+
+    @property
+    def reach_us(self) -> int:
+        """How far behind the watermark the earlier row of a pair may lie that is still to come."""
+        return max(self.upper_us, -self.lower_us, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Counting:
     """Every `step` rows, the last `rows` rows."""
 
@@ -235,7 +256,7 @@ class Inherited:
 FixedWindow = Tumbling | Hopping | Cumulating
 AlignedWindow = FixedWindow | Calendar
 TimeWindow = AlignedWindow | Session | Sliding
-Window = TimeWindow | Inherited | Counting | Conditional
+Window = TimeWindow | Inherited | Counting | Conditional | Interval
 
 
 def aligned(

@@ -231,7 +231,9 @@ AGGREGATES: dict[str, AggregateFunction] = {
             _TWO_DOUBLES,
             comoments,
         ),
-        _aggregate("corr", "Correlation coefficient.", _TWO_DOUBLES, comoments),
+        _aggregate(
+            "corr", "Correlation coefficient.", _TWO_DOUBLES, comoments, aliases="correlation"
+        ),
         _aggregate(
             "bool_and",
             "Whether it holds for every row.",

@@ -30,6 +30,7 @@ from tidegate.model.windows import (
     Cumulating,
     Hopping,
     Inherited,
+    Interval,
     Session,
     Sliding,
     Tumbling,
@@ -271,18 +272,26 @@ def window_facts(window: Window, names: Names = _NO_NAMES) -> dict[str, str]:
             facts = {"lookback": format_duration(lookback), "lookahead": ahead}
         case Inherited():
             facts = {}
-        case Counting(rows=rows, step=step):
-            facts = {"rows": str(rows), "step": str(step)}
-        case Conditional(open=opened, close=closed):
-            facts = {"open": show(opened, names), "close": show(closed, names)}
         case _:
-            assert_never(window)
+            facts = _other_facts(window, names)
     plain = {
         name: value
         for name, value in facts.items()
         if (name, value) not in (("offset", "0s"), ("inclusive", "false"))
     }
     return {"kind": window.kind, **plain}
+
+
+def _other_facts(window: Interval | Counting | Conditional, names: Names) -> dict[str, str]:
+    match window:
+        case Interval(lower_us=lower, upper_us=upper):
+            return {"lower": format_duration(lower), "upper": format_duration(upper)}
+        case Counting(rows=rows, step=step):
+            return {"rows": str(rows), "step": str(step)}
+        case Conditional(open=opened, close=closed):
+            return {"open": show(opened, names), "close": show(closed, names)}
+        case _:
+            assert_never(window)
 
 
 def _calendar_facts(window: Calendar) -> dict[str, str]:

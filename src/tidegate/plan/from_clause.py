@@ -54,7 +54,9 @@ def bind_from(select: exp.Select, around: Surroundings) -> FromClause:
         node = only.node
         scope_inputs: tuple[ScopeInput, ...] = (ScopeInput(only.alias, only.columns),)
     else:
-        node, scope_inputs = join_items(items, joins, around)
+        where: exp.Where | None = select.args.get("where")
+        condition = None if where is None else where.this
+        node, scope_inputs = join_items(items, joins, around, where=condition)
     windows = tuple(item.window for item in items if item.window)
     return FromClause(node=node, scope_inputs=scope_inputs, windows=windows, span=items[0].span)
 

@@ -145,9 +145,11 @@ def bind_keys(
 def _is_own_window_column(item: exp.Expression, context: Context) -> bool:
     """`GROUP BY window_start, window_end` beside a window of the query's own names that window."""
     inner = _unwrapped(item)
-    return (
-        isinstance(inner, exp.Column) and not inner.table and inner.name.lower() in WINDOW_COLUMNS
-    )
+    if not isinstance(inner, exp.Column):
+        return False
+    if inner.table:
+        return context.scope.names_own_window((inner.table, inner.name))
+    return inner.name.lower() in WINDOW_COLUMNS
 
 
 def _bind_key(item: exp.Expression, context: Context, select: exp.Select) -> Expr:

@@ -1,4 +1,4 @@
-"""The row columns of a join of two windowed streams.
+"""The row columns of a join of two streams.
 
 In: the join, and what is computed of its rows. Out: what each branch makes of a row. Decided here: both sides' rows are
 kept by one operator, under the same names: `$side` says of which side a row is, `$k0` … are what both must agree in,
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tidegate.model.expressions import Expr, Field, Named, bigint, null, substitute, walk
 from tidegate.model.policies import PreEpoch
-from tidegate.plan.logical import WindowJoin
+from tidegate.plan.logical import IntervalJoin, WindowJoin
 from tidegate.plan.physical import SIDE, Branch, JoinSpec
 
 
@@ -33,7 +33,7 @@ class JoinColumns:
         )
 
 
-def join_columns(join: WindowJoin, exprs: Iterable[Expr]) -> JoinColumns:
+def join_columns(join: WindowJoin | IntervalJoin, exprs: Iterable[Expr]) -> JoinColumns:
     """What is needed of the rows of both sides."""
     used = dict.fromkeys(node for expr in exprs for node in walk(expr) if isinstance(node, Field))
     on_left, on_right = set(join.left.schema.names), set(join.right.schema.names)

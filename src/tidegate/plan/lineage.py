@@ -14,6 +14,7 @@ from tidegate.plan.logical import (
     EventTime,
     Filter,
     Having,
+    IntervalJoin,
     Logical,
     Project,
     Source,
@@ -43,7 +44,7 @@ def bases(node: Logical) -> Iterator[Source | StreamRef | Emission]:
         case UnionAll(inputs=parts):
             for part in parts:
                 yield from bases(part)
-        case WindowJoin(left=left, right=right):
+        case WindowJoin(left=left, right=right) | IntervalJoin(left=left, right=right):
             yield from bases(left)
             yield from bases(right)
         case _:

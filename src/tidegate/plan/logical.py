@@ -8,13 +8,14 @@ window of the query.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 from tidegate.model.expressions import Expr, Field, Named, SortKey
 from tidegate.model.options import OptionValue
 from tidegate.model.policies import Emit, StreamKind, TimeMode, WatermarkOrigin
 from tidegate.model.schema import Column, Schema, schema_of
 from tidegate.model.types import DataType, Scalar
-from tidegate.model.windows import Sliding, Window
+from tidegate.model.windows import Interval, Sliding, Window
 from tidegate.plan.decompositions import AggregateCall
 
 
@@ -147,9 +148,34 @@ class WindowJoin:
 
     @property
     def manner(self) -> str:
-        """What SQL calls it."""
-        names = {(False, False): "inner", (True, False): "left", (False, True): "right"}
-        return names.get((self.keeps_left, self.keeps_right), "full")
+        return manner_of(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalJoin:
+    """Rows of two streams that are equal in `keys`, given as pairs, and not too far apart in time."""
+
+    left: "Logical"
+    right: "Logical"
+    keys: tuple[tuple[Expr, Expr], ...]
+    interval: Interval
+    keeps_left: bool
+    keeps_right: bool
+    edges: ClassVar[tuple[tuple[Expr, Expr, str], ...]] = ()
+
+    @property
+    def schema(self) -> Schema:
+        return Schema((*self.left.schema, *self.right.schema))
+
+    @property
+    def manner(self) -> str:
+        return manner_of(self)
+
+
+def manner_of(join: WindowJoin | IntervalJoin) -> str:
+    """What SQL calls it."""
+    names = {(False, False): "inner", (True, False): "left", (False, True): "right"}
+    return names.get((join.keeps_left, join.keeps_right), "full")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,8 +308,8 @@ class Emission:
 
 
 Logical = (
-    Source | StaticTable | StreamRef | Project | Filter | TableJoin | WindowJoin | UnionAll | EventTime | Windowed
-    | Aggregate | OverAggregate | Having | TopN | Emission
+    Source | StaticTable | StreamRef | Project | Filter | TableJoin | WindowJoin | IntervalJoin | UnionAll | EventTime
+    | Windowed | Aggregate | OverAggregate | Having | TopN | Emission
 )  # fmt: skip
 
 
@@ -303,7 +329,7 @@ def inputs(node: Logical) -> tuple[Logical, ...]:
             return ()
         case TableJoin(input=input, table=table):
             return (input, table)
-        case WindowJoin(left=left, right=right):
+        case WindowJoin(left=left, right=right) | IntervalJoin(left=left, right=right):
             return (left, right)
         case UnionAll(inputs=parts):
             return parts

@@ -35,6 +35,7 @@ from tidegate.plan.logical import (
     EventTime,
     Filter,
     Having,
+    IntervalJoin,
     Logical,
     NamedAggregate,
     OverAggregate,
@@ -139,6 +140,8 @@ class Lowering:
         peeled = _peel(emission.input)
         inner = replace(self, own=dict(emission.options))
         match peeled.core:
+            case IntervalJoin():
+                stage = inner._meeting(peeled, peeled.core, emission)
             case WindowJoin():
                 stage = inner._join(peeled, peeled.core, emission)
             case Aggregate():
@@ -206,6 +209,18 @@ class Lowering:
             inherited=columns.edges,
             join=columns.spec,
         )
+
+    def _meeting(self, peeled: "_Peeled", core: IntervalJoin, emission: Emission) -> Stage:
+        columns = join_columns(core, peeled.exprs)
+        peeled = peeled.renamed(columns.renamed)
+        branches = tuple(
+            self._branch(rows, needed)
+            for side, needed in ((core.left, columns.left), (core.right, columns.right))
+            for rows in self._collapse(side)
+        )
+        stage = self._base(peeled, emission, StageKind.MEETING, branches)
+        join, keys = columns.spec, columns.keys
+        return replace(stage, window=core.interval, partition_by=keys, join=join)
 
     def _over(self, peeled: "_Peeled", core: OverAggregate, emission: Emission) -> Stage:
         rows = _RowColumns()

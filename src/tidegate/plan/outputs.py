@@ -106,9 +106,9 @@ def _expand(
     item: exp.Expression, alias: str, context: Context, star_adds: Sequence[str], span: Span
 ) -> Iterator[Output]:
     star = item if isinstance(item, exp.Star) else item.this
-    if any(star.args.get(part) for part in ("except_", "replace", "rename", "except")):
+    if any(star.args.get(part) for part in ("replace", "rename")):
         raise errors.unsupported_expression(
-            context.at(item), what="EXCEPT, REPLACE or RENAME behind *", instead="list the columns"
+            context.at(item), what="REPLACE or RENAME behind *", instead="list the columns"
         )
     inputs = [
         given for given in context.scope.inputs if not alias or given.alias.lower() == alias.lower()
@@ -120,11 +120,27 @@ def _expand(
             name=alias,
             hint=errors.nearest(alias, known, otherwise=f"there are {', '.join(known)}"),
         )
+    left_out = _left_out(star, [*inputs], (*star_adds,) if not alias else (), context)
     for given in inputs:
-        yield from _columns(given, context, span, without=frozenset() if alias else given.merged)
+        merged = frozenset[str]() if alias else given.merged
+        yield from _columns(given, context, span, without=merged | left_out)
     if not alias:
         for name in star_adds:
-            yield Output(name, window_field(name), span, Origin.STAR)
+            if name not in left_out:
+                yield Output(name, window_field(name), span, Origin.STAR)
+
+
+def _left_out(
+    star: exp.Expression, inputs: Sequence[ScopeInput], adds: Sequence[str], context: Context
+) -> frozenset[str]:
+    """`* EXCEPT (a, b)`, also called EXCLUDE: columns that there must be."""
+    named = star.args.get("except_") or star.args.get("except") or []
+    known = [*(name for given in inputs for name in given.columns.names), *adds]
+    for column in named:
+        if column.name.lower() not in (name.lower() for name in known):
+            hint = errors.nearest(column.name, known, otherwise=f"columns are {', '.join(known)}")
+            raise errors.unknown_column(context.at(column), name=column.name, hint=hint)
+    return frozenset(column.name.lower() for column in named)
 
 
 def _columns(

@@ -11,12 +11,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import TRUE, Expr, Named, SortKey
+from tidegate.model.expressions import TRUE, Expr, Named, SortKey, all_of, conjuncts
 from tidegate.plan.aggregates import UserAggregates, find_aggregate
 from tidegate.plan.lineage import through
 from tidegate.plan.logical import Emission, Having, Logical, Project, TopN
 from tidegate.plan.over import has_over
-from tidegate.plan.ranking import Ranking, ranked, reads_rank, refuse_computed_rank, upper_bound
+from tidegate.plan.ranking import Ranking, is_bound, ranked, refuse_computed_rank, upper_bound
 from tidegate.plan.surroundings import Surroundings
 from tidegate.sql.functions.catalogue import find_function
 from tidegate.sql.query import table_key
@@ -35,7 +35,7 @@ def passes_on(select: exp.Select, around: Surroundings) -> bool:
     if clauses.window is not None or windowed_tables(select, around) == 1:
         return False
     users = around.settings.aggregates
-    return not any(_aggregates(item, users) for item in select.expressions)
+    return not any(aggregates(item, users) for item in select.expressions)
 
 
 def windowed_tables(select: exp.Select, around: Surroundings) -> int:
@@ -50,7 +50,7 @@ def _read(select: exp.Select) -> list[exp.Expression]:
     ]
 
 
-def _aggregates(item: exp.Expression, users: UserAggregates) -> bool:
+def aggregates(item: exp.Expression, users: UserAggregates) -> bool:
     for node in item.walk(prune=lambda part: isinstance(part, exp.Query)):
         if isinstance(node, exp.Anonymous):
             aggregate = find_aggregate(node.name, users)
@@ -59,6 +59,19 @@ def _aggregates(item: exp.Expression, users: UserAggregates) -> bool:
         elif isinstance(node, (exp.Filter, exp.WithinGroup)):
             return True
     return False
+
+
+def chosen_behind(inner: Emission, predicate: Expr) -> tuple[Expr, Expr]:
+    """What of a condition says how many numbered rows there are, and what chooses among these rows afterwards."""
+    assert isinstance(inner.input, Project)
+    projection = inner.input
+    if not isinstance(projection.input, TopN):
+        return predicate, TRUE
+    limits: list[Expr] = []
+    others: list[Expr] = []
+    for part in conjuncts(predicate):
+        (limits if is_bound(through(projection.columns, part)) else others).append(part)
+    return all_of(*limits), all_of(*others)
 
 
 def pass_on(
@@ -96,8 +109,6 @@ def _bounded(top: TopN, condition: Expr, at: errors.Location) -> TopN:
     """`WHERE rn <= n` over rows that are numbered is their limit; nothing else is computed behind the numbers."""
     if condition == TRUE:
         return top
-    if not reads_rank(condition):
-        raise _over_top_n(at, "WHERE")
     bound = upper_bound(condition, at)
     return replace(top, limit=bound if top.limit is None else min(top.limit, bound))
 

@@ -111,13 +111,17 @@ class Branch:
 
 
 class StageKind(StrEnum):
-    """What a stage keeps: nothing, groups, rows of windows, rows within reach of triggers, rows of two sides."""
+    """What a stage keeps: nothing, groups, rows of windows, rows within reach of triggers, rows of two sides.
+
+    Rows of two sides are of one window (`JOIN`), or within an interval of each other (`MEETING`).
+    """
 
     STATELESS = "stateless"
     AGGREGATE = "aggregate"
     ROWS = "rows"
     SLIDING = "sliding"
     JOIN = "join"
+    MEETING = "meeting"
 
 
 class Routing(StrEnum):

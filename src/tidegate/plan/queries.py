@@ -11,6 +11,7 @@ from tidegate.model.policies import Emit, EmitMode, StreamKind
 from tidegate.model.types import DataType, Scalar, common_type
 from tidegate.plan.coercion import coerce
 from tidegate.plan.emission import Shape, choose_emit, choose_lateness
+from tidegate.plan.grouping_sets import one_per_set
 from tidegate.plan.limits import MAX_NAMES
 from tidegate.plan.lineage import bases
 from tidegate.plan.logical import Emission, Logical, Project, UnionAll
@@ -94,7 +95,8 @@ def bind_query(tree: exp.Expression, around: Surroundings) -> Logical:
         case exp.Union():
             return _bind_union(tree, around)
         case exp.Select():
-            return bind_select(tree, around)
+            sets = one_per_set(tree, around)
+            return bind_select(tree, around) if sets is None else bind_query(sets, around)
         case _:
             at = around.source.location(_operator_span(tree, around))
             raise errors.not_supported(
@@ -203,6 +205,8 @@ def _common_types(parts: list[Logical], at: errors.Location) -> list[DataType]:
 
 def _column_types(part: Logical) -> list[DataType]:
     """The types of a part's columns; a bare NULL has none of its own."""
+    if isinstance(part, Emission):
+        part = part.input
     if not isinstance(part, Project):
         return [column.type for column in part.schema]
     return [

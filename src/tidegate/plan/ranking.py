@@ -218,6 +218,11 @@ def upper_bound(predicate: Expr, at: errors.Location) -> int:
     return max(min(known), 0)
 
 
+def is_bound(part: Expr) -> bool:
+    """Whether the condition is `rn <= n` and nothing else."""
+    return _bound(part) is not None
+
+
 def reads_rank(predicate: Expr) -> bool:
     return any(node == RANK for node in walk(predicate))
 

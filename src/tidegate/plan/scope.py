@@ -90,6 +90,8 @@ class Scope:
             return None
         if len(lowered) == 1 and lowered[0] in WINDOW_COLUMNS:
             return window_field(lowered[0])
+        if self.names_own_window(parts):
+            return window_field(lowered[1])
         if len(lowered) == 1 and lowered[0] in _WINDOW_ALIASES and not self._unqualified(parts[0]):
             return _WINDOW
         if (
@@ -100,6 +102,12 @@ class Scope:
         ):
             return window_field(_WINDOW_FIELDS[lowered[1]])
         return None
+
+    def names_own_window(self, parts: Sequence[str]) -> bool:
+        """`w.window_start` of `FROM TUMBLE(…) AS w`: the window is the query's, and no column of the table is meant."""
+        given = self._input(parts[0]) if len(parts) == 2 else None
+        own = given is not None and not given.columns.find(parts[1])
+        return own and parts[1].lower() in WINDOW_COLUMNS
 
     def _input(self, alias: str) -> ScopeInput | None:
         return next((given for given in self.inputs if given.alias.lower() == alias.lower()), None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from tidegate import errors
-from tidegate.model.expressions import TRUE, Expr, Named, SortKey
+from tidegate.model.expressions import TRUE, Expr, Field, Named, SortKey, all_of
 from tidegate.model.options import OptionValue
 from tidegate.model.windows import Counting, Inherited
 from tidegate.plan.aggregate_calls import AggregateSink
@@ -24,6 +24,8 @@ from tidegate.plan.event_time import TimeChoice, attach_time
 from tidegate.plan.expressions import Context, bind_condition
 from tidegate.plan.from_clause import FromClause, bind_from
 from tidegate.plan.grouping import Grouped, Keys, bind_keys, one_window, split_group
+from tidegate.plan.grouping_sets import with_all_keys
+from tidegate.plan.interval_join import is_meeting
 from tidegate.plan.lineage import bases
 from tidegate.plan.logical import (
     Aggregate,
@@ -40,7 +42,7 @@ from tidegate.plan.logical import (
 )
 from tidegate.plan.outputs import TABLE_WINDOW_COLUMNS, Output, bind_outputs
 from tidegate.plan.over import OverSink, has_over, named_windows, refuse_ranking
-from tidegate.plan.passing import pass_on, passes_on
+from tidegate.plan.passing import chosen_behind, pass_on, passes_on
 from tidegate.plan.quotas import refuse_quotas
 from tidegate.plan.ranking import (
     Ranking,
@@ -69,7 +71,7 @@ _UNDERSTOOD = frozenset(
 def bind_select(select: exp.Select, around: Surroundings) -> Logical:
     """The plan of one SELECT."""
     _refuse_parts(select, around)
-    select = with_window_in_group(select)
+    select = with_window_in_group(with_all_keys(select, around.settings.aggregates))
     passing = passes_on(select, around)
     clauses = around.clauses(select)
     inner = replace(around, inherited=clauses if passing else Clauses())
@@ -159,11 +161,16 @@ class _SelectBinder:
         ranking = self._ranking(sink, outputs, scope, limited=limit is not None)
         self.diagnostics.raise_first()
         columns = tuple(output.named for output in outputs)
-        if isinstance(self.read.node, Emission):
+        unbounded = is_meeting(self.read.node) and (limit is not None or ranking is not None)
+        if isinstance(self.read.node, Emission) and not unbounded:
+            predicate, behind = chosen_behind(self.read.node, predicate)
+            if behind != TRUE and limit is None and ranking is None:
+                limited = self._limited(self.read.node, predicate)
+                return Project(input=Filter(input=limited, predicate=behind), columns=columns)
             return pass_on(
                 self.read.node,
                 columns=columns,
-                predicate=predicate,
+                predicate=all_of(predicate, behind),
                 order=order,
                 limit=limit,
                 ranking=ranking,
@@ -184,6 +191,21 @@ class _SelectBinder:
             else Filter(input=self.read.node, predicate=predicate)
         )
         return Project(input=node, columns=columns)
+
+    def _limited(self, inner: Emission, predicate: Expr) -> Emission:
+        """The inner query with as many rows of each window as the condition says."""
+        every = tuple(
+            Named(column.name, Field(column.name, column.type)) for column in inner.schema
+        )
+        return pass_on(
+            inner,
+            columns=every,
+            predicate=predicate,
+            order=(),
+            limit=None,
+            ranking=None,
+            at=self.at,
+        )
 
     def over(self) -> Logical:
         """Each row with aggregates of its own frames."""

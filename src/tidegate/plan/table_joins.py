@@ -35,9 +35,16 @@ def _prefixed(item: FromItem) -> FromItem:
 
 
 def join_items(
-    items: list[FromItem], joins: list[exp.Join], around: Surroundings
+    items: list[FromItem],
+    joins: list[exp.Join],
+    around: Surroundings,
+    *,
+    where: exp.Expression | None,
 ) -> tuple[Logical, tuple[ScopeInput, ...]]:
-    """The items joined from left to right, and what their columns are called then."""
+    """The items joined from left to right, and what their columns are called then.
+
+    Behind a comma, what streams are joined on stands in `where`.
+    """
     items = [_prefixed(item) for item in items]
     if items[0].static:
         items, joins = _stream_first(items, joins, around)
@@ -54,7 +61,18 @@ def join_items(
             joined = TableJoin(input=joined, table=item.node, on=condition, outer=outer)
         else:
             span = _join_place(join, item, around)
-            written = StreamJoin(left=joined, right=item.node, join=join, on=condition, span=span)
+            in_where = condition == TRUE and where is not None and item is items[-1]
+            if in_where and where is not None:
+                context = Context(scope=scope, clause="WHERE", call=CallRules().bind, within=span)
+                condition = bind_condition(where, context)
+            written = StreamJoin(
+                left=joined,
+                right=item.node,
+                join=join,
+                on=condition,
+                span=span,
+                in_where=in_where,
+            )
             joined = join_streams(written, around)
         using = frozenset(column.name.lower() for column in join.args.get("using") or ())
         visible[-1] = replace(visible[-1], merged=using)

@@ -1,4 +1,4 @@
-"""Two windowed streams joined on the same window.
+"""Two streams joined: windowed ones on the same window, others within an interval (`interval_join.py`).
 
 In: what was joined so far, the stream beside it, and the condition. Out: an `Emission` over a `WindowJoin`: a stream of
 its own, whose rows come when both sides have emitted all of a window. Decided here: which joins of streams there are.
@@ -19,11 +19,13 @@ from tidegate.model.windows import Conditional, Counting, Inherited, Session, Sl
 from tidegate.plan.catalog import Catalog, StreamDef
 from tidegate.plan.dedup import KEY
 from tidegate.plan.event_time import TimeChoice, attach_time
+from tidegate.plan.interval_join import bounds_of, has_watermarks
 from tidegate.plan.lineage import bases, window_column
 from tidegate.plan.logical import (
     Aggregate,
     Emission,
     Having,
+    IntervalJoin,
     Logical,
     OverAggregate,
     Project,
@@ -33,6 +35,7 @@ from tidegate.plan.logical import (
     WindowJoin,
     inputs,
 )
+from tidegate.plan.quotas import refuse_quotas
 from tidegate.plan.retraction import refuse_changing_input
 from tidegate.plan.surroundings import Surroundings
 from tidegate.sql.source import Span
@@ -41,54 +44,121 @@ _EDGES = ("window_start", "window_end", "window_time")
 _KEEPS = {"": (False, False), "LEFT": (True, False), "RIGHT": (False, True), "FULL": (True, True)}
 _CLOSING = (EmitMode.ON_WINDOW_CLOSE, EmitMode.FINAL)
 _SAME_WINDOW = "a.window_start = b.window_start AND a.window_end = b.window_end"
+_WITH_WINDOWS = (
+    f"give both the same window, GROUP BY k, TUMBLE(…), and join ON a.k = b.k AND {_SAME_WINDOW}; "
+    "or join a stream with a table (CREATE TABLE)"
+)
+_BOUNDED = (
+    "or bound the distance of their event times: ON a.k = b.k AND a.ts BETWEEN b.ts - INTERVAL '5' SECOND "
+    "AND b.ts + INTERVAL '5' SECOND"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamJoin:
-    """A join as it was written; `at` is where it is refused, `on` what it is joined on."""
+    """A join as it was written; `span` is where it is refused, `on` what it is joined on.
+
+    `in_where`: that is the WHERE, which holds for joined rows anyway.
+    """
 
     left: Logical
     right: Logical
     join: exp.Join
     on: Expr
     span: Span
+    in_where: bool = False
 
 
 def join_streams(written: StreamJoin, around: Surroundings) -> Emission:
     """The joined rows, as a stream."""
     at = around.source.location(written.span)
     keeps = _keeps(written.join, at)
-    condition = _Condition.of(written)
-    _refuse_windows(written, condition, around.catalog, at)
-    _refuse_clauses(written, around)
     options = around.own_options(around.inherited)
+    if {*_windows(written.left, around.catalog), *_windows(written.right, around.catalog)} == {
+        None
+    }:
+        joined, rest = _meeting(written, keeps, around)
+        emit = EmitMode.ON_UPDATE
+    else:
+        joined, rest = _window_join(written, keeps, around)
+        emit = EmitMode.ON_WINDOW_CLOSE
+    rest = () if written.in_where else rest
     if KEY in options:
         instead = "tell duplicates apart in the streams that are joined"
         raise errors.join_not_supported(at, what=f"{KEY} in a join of two streams", instead=instead)
     for side in (written.left, written.right):
         refuse_changing_input(side, (), at=at)
-    if condition.rest and keeps != _KEEPS[""]:
+    if rest and keeps != _KEEPS[""]:
         what = "a condition of an outer join of two streams that is not an equality of both sides"
         instead = "put it into WHERE, or into the query that it is about"
         raise errors.join_not_supported(at, what=what, instead=instead)
-    time = TimeChoice(expr=None, lag_us=None, options={})
-    joined: Logical = WindowJoin(
-        left=attach_time(written.left, time, around.catalog),
-        right=attach_time(written.right, time, around.catalog),
+    columns = tuple(Named(column.name, Field(column.name, column.type)) for column in joined.schema)
+    if rest:
+        joined = Having(input=joined, predicate=all_of(*rest))
+    return Emission(
+        input=Project(input=joined, columns=columns),
+        emit=Emit(mode=emit),
+        kind=StreamKind.APPEND,
+        lateness_us=0,
+        options=tuple(sorted(options.items())),
+    )
+
+
+def _window_join(
+    written: StreamJoin, keeps: tuple[bool, bool], around: Surroundings
+) -> tuple[Logical, tuple[Expr, ...]]:
+    at = around.source.location(written.span)
+    condition = _Condition.of(written, tuple(conjuncts(written.on)))
+    _refuse_windows(written, condition, around.catalog, at)
+    _refuse_clauses(written, around)
+    left, right = _timed(written, around)
+    joined = WindowJoin(
+        left=left,
+        right=right,
         keys=condition.keys,
         edges=condition.edges,
         keeps_left=keeps[0],
         keeps_right=keeps[1],
     )
-    columns = tuple(Named(column.name, Field(column.name, column.type)) for column in joined.schema)
-    if condition.rest:
-        joined = Having(input=joined, predicate=all_of(*condition.rest))
-    return Emission(
-        input=Project(input=joined, columns=columns),
-        emit=Emit(mode=EmitMode.ON_WINDOW_CLOSE),
-        kind=StreamKind.APPEND,
-        lateness_us=0,
-        options=tuple(sorted(options.items())),
+    return joined, condition.rest
+
+
+def _meeting(
+    written: StreamJoin, keeps: tuple[bool, bool], around: Surroundings
+) -> tuple[Logical, tuple[Expr, ...]]:
+    """Neither side has windows: the condition has to say how far apart their times may be."""
+    at = around.source.location(written.span)
+    left, right = _timed(written, around)
+    bounds = bounds_of(conjuncts(written.on), left, right, at=at)
+    if bounds.interval is None:
+        outer = "an outer join of two streams" if written.join.side else "a join of two streams"
+        what = f"{outer} without windows"
+        raise errors.join_not_supported(at, what=what, instead=f"{_WITH_WINDOWS}; {_BOUNDED}")
+    if not has_watermarks(left, right):
+        instead = "declare them in CREATE SOURCE: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+        what = "a join of two streams that have no watermarks"
+        raise errors.join_not_supported(at, what=what, instead=instead)
+    _refuse_clauses_of_rows(written, around)
+    options = around.own_options(around.inherited)
+    clauses, span = around.inherited, written.span
+    refuse_quotas(bounds.interval, clauses, options, source=around.source, fallback=span)
+    condition = _Condition.of(written, bounds.rest)
+    joined = IntervalJoin(
+        left=left,
+        right=right,
+        keys=condition.keys,
+        interval=bounds.interval,
+        keeps_left=keeps[0],
+        keeps_right=keeps[1],
+    )
+    return joined, condition.rest
+
+
+def _timed(written: StreamJoin, around: Surroundings) -> tuple[Logical, Logical]:
+    time = TimeChoice(expr=None, lag_us=None, options={})
+    return (
+        attach_time(written.left, time, around.catalog),
+        attach_time(written.right, time, around.catalog),
     )
 
 
@@ -119,11 +189,11 @@ class _Condition:
     rest: tuple[Expr, ...]
 
     @classmethod
-    def of(cls, written: StreamJoin) -> "_Condition":
+    def of(cls, written: StreamJoin, parts: tuple[Expr, ...]) -> "_Condition":
         edges: dict[str, tuple[Expr, Expr, str]] = {}
         keys: list[tuple[Expr, Expr]] = []
         rest: list[Expr] = []
-        for part in conjuncts(written.on):
+        for part in parts:
             pair = _sides(part, written)
             if pair is None:
                 rest.append(part)
@@ -162,11 +232,7 @@ def _refuse_windows(
     left, right = (set(_windows(side, catalog)) for side in (written.left, written.right))
     outer = "an outer join of two streams" if written.join.side else "a join of two streams"
     if None in left | right:
-        instead = (
-            f"give both the same window, GROUP BY k, TUMBLE(…), and join ON a.k = b.k AND {_SAME_WINDOW}; "
-            "or join a stream with a table (CREATE TABLE)"
-        )
-        raise errors.join_not_supported(at, what=f"{outer} without windows", instead=instead)
+        raise errors.join_not_supported(at, what=f"{outer} without windows", instead=_WITH_WINDOWS)
     kinds = left | right
     odd = next((kind for kind in kinds if isinstance(kind, (Sliding, Counting, Conditional))), None)
     if odd is not None:
@@ -209,6 +275,22 @@ def _windows(node: Logical, catalog: Catalog) -> Iterator[Window | None]:
 
 
 # What stands behind
+
+
+def _refuse_clauses_of_rows(written: StreamJoin, around: Surroundings) -> None:
+    """Joined rows come at once; when a window would be due, and how late a row may be, nobody asks."""
+    clauses = around.inherited
+    if clauses.emit is not None and clauses.emit.mode is not EmitMode.ON_UPDATE:
+        raise errors.emit_not_for_window(
+            around.source.location(clauses.emit.span),
+            mode=clauses.emit.mode.sql,
+            window="a join of two streams without windows",
+            instead="rows are joined as they come: leave it out",
+        )
+    span = clauses.lateness_span or clauses.late_to_span
+    if span is not None:
+        clause = "ALLOWED LATENESS" if clauses.lateness_span else "LATE DATA TO"
+        raise errors.clause_needs_window(around.source.location(span), clause=clause)
 
 
 def _refuse_clauses(written: StreamJoin, around: Surroundings) -> None:

@@ -78,6 +78,11 @@ class Result(Rows):
     def __len__(self) -> int:
         return int(self._table.num_rows)
 
+    def _repr_html_(self) -> str:
+        from tidegate.session import html
+
+        return html.table(self._table) if self.text is None else html.text(self.text)
+
     def __str__(self) -> str:
         if self.text is not None:
             return self.text
@@ -124,6 +129,15 @@ class Subscription(Rows):
             if not loop.is_closed():
                 loop.call_soon_threadsafe(event.set)
         self._waiting.clear()
+
+    def _repr_html_(self) -> str:
+        """What waits to be read; it is not taken."""
+        from tidegate.session import html
+
+        with self._changed:
+            waiting = pa.Table.from_batches([*self._batches], self.schema)
+        state = "ended" if self._finished else "live"
+        return html.table(waiting, note=f"{state}; {waiting.num_rows:,} rows wait to be read")
 
     # For whoever reads
 

@@ -25,6 +25,7 @@ from tidegate.plan.logical import (
     Aggregate,
     Emission,
     Having,
+    IntervalJoin,
     Logical,
     NamedAggregate,
     OverAggregate,
@@ -112,7 +113,7 @@ def _shape(emission: Emission) -> _Shape:
     while isinstance(node, (Having, TopN)):
         above.append(node)
         node = node.input
-    if isinstance(node, WindowJoin):
+    if isinstance(node, (WindowJoin, IntervalJoin)):
         raise refused("a join of two streams")
     grouped = node if isinstance(node, Aggregate) else None
     over = node if isinstance(node, OverAggregate) else None

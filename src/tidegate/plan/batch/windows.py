@@ -15,6 +15,7 @@ from tidegate.model.windows import (
     Cumulating,
     Hopping,
     Inherited,
+    Interval,
     Session,
     Sliding,
     Tumbling,
@@ -64,6 +65,8 @@ def windows(node: Windowed, rows: str, keys: Sequence[Expr], steps: Steps) -> st
             )
         case Calendar():
             raise refused("a window of the calendar")
+        case Interval():
+            raise AssertionError(node)  # that of a join, which is no window
         case Counting() | Conditional():
             raise refused(f"a {node.window.kind} window: it goes by the order in which rows arrive")
 

@@ -25,6 +25,7 @@ from tidegate.plan.logical import (
     EventTime,
     Filter,
     Having,
+    IntervalJoin,
     Logical,
     OverAggregate,
     Project,
@@ -68,7 +69,15 @@ def _describe(node: Logical, names: Names) -> tuple[str, Facts]:
     match node:
         case Source() | StaticTable() | StreamRef():
             return _read(node)
-        case Filter() | TableJoin() | WindowJoin() | UnionAll() | EventTime() | Project():
+        case (
+            Filter()
+            | TableJoin()
+            | WindowJoin()
+            | IntervalJoin()
+            | UnionAll()
+            | EventTime()
+            | Project()
+        ):
             return _row_operator(node, names)
         case _:
             return _window_operator(node, names)
@@ -83,7 +92,8 @@ def _read(node: Source | StaticTable | StreamRef) -> tuple[str, Facts]:
 
 
 def _row_operator(
-    node: Filter | TableJoin | WindowJoin | UnionAll | EventTime | Project, names: Names
+    node: Filter | TableJoin | WindowJoin | IntervalJoin | UnionAll | EventTime | Project,
+    names: Names,
 ) -> tuple[str, Facts]:
     match node:
         case Project(columns=columns):
@@ -96,6 +106,9 @@ def _row_operator(
             windows = _equalities((left, right) for left, right, _ in edges)
             described = facts(windows=windows, keys=_equalities(keys) or "none")
             return f"WindowJoin {node.manner}", described
+        case IntervalJoin(interval=interval, keys=keys):
+            described = facts(**window_facts(interval), keys=_equalities(keys) or "none")
+            return f"IntervalJoin {node.manner}", described
         case EventTime():
             return "EventTime", _time_facts(node)
         case UnionAll():

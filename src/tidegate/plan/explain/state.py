@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from tidegate.model.partials import PartialOp, PartialSpec, width_bytes
 from tidegate.model.types import DataType
-from tidegate.model.windows import Counting, Session, Sliding
+from tidegate.model.windows import Counting, Interval, Session, Sliding
 from tidegate.plan.aggregates import AGGREGATES, APPROXIMATE
 from tidegate.plan.display import Names, show_aggregate, show_partial
 from tidegate.plan.physical import Panes, Pieces, Routing, Stage
@@ -27,6 +27,8 @@ def _row(stage: Stage) -> str:
     match stage.window:
         case Sliding():
             return "row within reach"
+        case Interval():
+            return "row that may be joined"
         case Counting(rows=rows):
             return f"row of the last {rows}"
         case _:

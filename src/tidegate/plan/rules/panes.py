@@ -49,9 +49,9 @@ def choose_panes(stage: Stage, _options: Mapping[str, OptionValue]) -> Stage:
 def _on_calendar(stage: Stage, window: Calendar) -> Stage:
     pieces = _pieces(window)
     width, cuts = format_duration(pieces.width_us), len(pieces.cuts_us)
-    cut = "" if cuts == 1 else f", each in {cuts}"
-    reason = f"the {window.pane} that they are in has its marks there, in any year"
-    made = Decision(RULE, f"pieces of {width}{cut}", reason)
+    choice = f"pieces of {width}" if cuts == 1 else f"{cuts} pieces per {width}"
+    reason = f"wherever a pane of {window.pane} begins, one of them does"
+    made = Decision(RULE, choice, reason)
     return replace(stage, panes=pieces, decisions=(*stage.decisions, made))
 
 

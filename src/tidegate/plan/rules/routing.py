@@ -21,6 +21,7 @@ _ROWS_OF = {
     StageKind.STATELESS: "rows are passed on as they come, without state",
     StageKind.ROWS: "the query has no aggregates: a window's rows are what it emits",
     StageKind.JOIN: "rows of both sides meet when their window is complete",
+    StageKind.MEETING: "every row may match others of its own",
     StageKind.SLIDING: "every row is a trigger of its own",
 }
 
