@@ -245,6 +245,17 @@ def test_no_such_topic(broker: Broker) -> None:
     assert caught.value.exit_code == 4
 
 
+def test_a_topic_that_is_deleted(broker: Broker) -> None:
+    topic = broker.topic()
+    broker.produce(topic, lines(1))
+    with source(broker, topic, bounded=False) as reader:
+        at = awaited(reader, None)
+        admin = broker.admin()
+        admin.delete_topics([topic])[topic].result(30)
+        with pytest.raises(TidegateError, match=f"TG-6011: there is no topic {topic}"):
+            awaited(reader, at, now_us=60_000_000)  # when it looks for more partitions
+
+
 def test_an_offset_of_something_else(broker: Broker) -> None:
     topic = broker.topic()
     with source(broker, topic) as reader:

@@ -77,7 +77,10 @@ class KafkaSource:
         self._ends: dict[int, int] | None = None
         self._looked_us: int | None = None
         self._elsewhere = False
-        self._partitions: Sequence[int] = self._look()
+        feed = self._feed
+        self._partitions: Sequence[int] = partitions_of(
+            topic.cluster, feed.client, feed.troubles, topic.name
+        )
 
     def plan_for_others(self) -> None:
         """Ranges are read by other processes: plan them without reading here."""
@@ -101,11 +104,7 @@ class KafkaSource:
             self._looked_us = now_us
         elif now_us - self._looked_us >= self._reading.discovery_us:
             self._looked_us = now_us
-            self._partitions = self._look()
-
-    def _look(self) -> Sequence[int]:
-        feed = self._feed
-        return partitions_of(self.topic.cluster, feed.client, feed.troubles, self.topic.name)
+            self._partitions = self._feed.partitions()
 
     def _begins(self, after: Offset | None) -> dict[int, int]:
         """Where the next range of each partition begins."""
