@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.planning import planned
+from tidegate.engines.spark import by_task as module
 from tidegate.engines.spark.by_task import ByTask, by_task
 from tidegate.engines.spark.frames import lookup_frame, name_frame, private_session
 from tidegate.kernel.groups import GroupTable
@@ -145,6 +146,17 @@ def test_rows_that_cross_whole_are_never_cut(spark: SparkSession) -> None:
 def test_one_task_has_no_exchange_and_many_keep_it(spark: SparkSession, tasks: int) -> None:
     statement = Statement(spark, f"SELECT symbol, COUNT(*) FROM trades {TUMBLE}")
     assert statement.by_task.cut(statement.frame(tasks=tasks)) is None
+
+
+def test_after_many_tasks_nobody_asks_for_a_while(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PAUSE", 2)
+    statement = Statement(spark, f"SELECT symbol, COUNT(*) FROM trades {TUMBLE}")
+    made = statement.by_task
+    tasks = [9, 2, 2, 2, 9, 2, 2, 2]
+    found = [made.cut(statement.frame(tasks=count)) is not None for count in tasks]
+    assert found == [False, False, False, True, False, False, False, True]
 
 
 def test_what_has_to_be_sorted_is_run_whole(spark: SparkSession) -> None:

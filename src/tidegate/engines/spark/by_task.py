@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _MOST_TASKS = 8
+_PAUSE = 32  # frames: to find out how many tasks there are costs as much as half a plan
 _BUFFERS = {
     PartialOp.ROWS: "count",
     PartialOp.COUNT: "count",
@@ -78,11 +79,11 @@ class ByTask:
                 self._buffers.append(_BUFFERS[named.spec.op])
             self._places.append(calls[text])
         self._schema: Any = None
-        self._fits = True
+        self._fits, self._pause = True, 0
 
     def cut(self, frame: "DataFrame") -> "DataFrame | None":
         """What the frame's tasks make, each group once per task; a column for each different one of the statement."""
-        if not self._fits or is_remote(frame.sparkSession):
+        if not self._fits or self._pauses() or is_remote(frame.sparkSession):
             return None
         plan = _of_tasks(frame._jdf.queryExecution().executedPlan())
         if plan is None:
@@ -92,8 +93,14 @@ class ByTask:
             return None
         rows = plan.execute()
         if rows.getNumPartitions() > _MOST_TASKS:
+            self._pause = _PAUSE
             return None
         return _frame_of(rows, self._schema, frame.sparkSession)
+
+    def _pauses(self) -> bool:
+        """After a frame of many tasks, others are likely to have many."""
+        self._pause = max(self._pause - 1, -1)
+        return self._pause >= 0
 
     def partials(self, frame: "DataFrame") -> list[pa.RecordBatch] | None:
         """What the frame's tasks make, in the columns of the statement."""
