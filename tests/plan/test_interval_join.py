@@ -93,7 +93,7 @@ NEAR = "t.ts BETWEEN q.ts - INTERVAL '1' SECOND AND q.ts"
      "ON t.ts BETWEEN c.p AND c.p + INTERVAL '1' SECOND", "TG-3019", "without windows", "event times"),
     ("SELECT bid FROM trades t LEFT «JOIN» quotes q ON " + NEAR + " AND price > bid", "TG-3019", "not an equality"),
     ("SELECT bid FROM trades t «JOIN» quotes q ON " + NEAR + " WITH (dedup_key = 'symbol')", "TG-3019", "dedup_key"),
-    ("SELECT bid FROM trades t JOIN quotes q ON " + NEAR + " WITH («max_groups» = 5)", "TG-3033", "max_groups"),
+    ("SELECT bid FROM trades t JOIN quotes q ON " + NEAR + " WITH («max_groups» = 5)", "TG-3033", "max_groups cannot be kept by a join's window"),
     ("SELECT bid FROM trades t JOIN quotes q ON " + NEAR + " «EMIT» ON WINDOW CLOSE",
      "TG-3014", "a join of two streams without windows", "leave it out"),
     ("SELECT bid FROM trades t JOIN quotes q ON " + NEAR + " «ALLOWED» LATENESS INTERVAL '1' SECOND",
