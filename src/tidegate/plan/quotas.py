@@ -33,4 +33,5 @@ def refuse_quotas(
         return
     written = (option.key for option in clauses.options if option.key.text.lower() == given)
     span = next((key.span for key in written), fallback)
-    raise errors.quota_not_for_window(source.location(span), option=given, window=window.kind)
+    kind = "join's" if isinstance(window, Interval) else window.kind
+    raise errors.quota_not_for_window(source.location(span), option=given, window=kind)
