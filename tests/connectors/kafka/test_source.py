@@ -145,7 +145,7 @@ def awaited(reader: KafkaSource, after: Offset | None, now_us: int = 0) -> Offse
     ],
 )
 def test_where_to_start(broker: Broker, given: dict[str, Any], expected: list[int]) -> None:
-    topic = broker.topic()
+    topic = broker.topic(config={"retention.ms": "-1"})  # or records of 1970 would be deleted
     for number in range(4):
         broker.produce(topic, lines(number), timestamp=1 + 1_000 * number)
     with source(broker, topic, **given) as reader:

@@ -77,10 +77,16 @@ class KafkaSource:
         self._ends: dict[int, int] | None = None
         self._looked_us: int | None = None
         self._elsewhere = False
-        feed = self._feed
-        self._partitions: Sequence[int] = partitions_of(
-            topic.cluster, feed.client, feed.troubles, topic.name
-        )
+        self._partitions: Sequence[int] = self._known()
+
+    def _known(self) -> Sequence[int]:
+        """The partitions that there are now; a client that is of no use is closed at once."""
+        feed, topic = self._feed, self.topic
+        try:
+            return partitions_of(topic.cluster, feed.client, feed.troubles, topic.name)
+        except BaseException:
+            feed.close()
+            raise
 
     def plan_for_others(self) -> None:
         """Ranges are read by other processes: plan them without reading here."""
