@@ -87,3 +87,10 @@ def test_it_is_the_same_show_on_spark(tidegate: Tidegate) -> None:
     assert (there.code, figures(there.out)) == (0, figures(here.out))
     rows = [sorted(re.findall(r"^2026.*$", ran.out, re.MULTILINE)) for ran in (here, there)]
     assert rows[0] == rows[1]
+
+
+def test_a_show_can_be_looked_at(tidegate: Tidegate) -> None:
+    ran = tidegate("demo", "--engine", "local", "--pace", "0", "--ui", "0")
+    assert (ran.code, ran.err) == (0, "")
+    assert re.search(r"^live page: http://127\.0\.0\.1:\d+/$", ran.out, re.MULTILINE)
+    assert figures(ran.out)["accounted"] > 2_000

@@ -72,6 +72,13 @@ def test_what_is_told() -> None:
     assert found['tidegate_epoch_duration_seconds_bucket{le="+Inf"}'] == 1
 
 
+def test_all_are_documented() -> None:
+    text = exposition(account(stage()), now_us=0, epochs=Durations())
+    told = re.findall(r"^# TYPE (\w+) ", text, re.M)
+    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    assert sorted(told) == sorted(re.findall(r"^\| `(\w+)`", page, re.M))
+
+
 def test_other_paths() -> None:
     endpoint = Endpoint("127.0.0.1", 0)
     try:

@@ -47,6 +47,7 @@ def test_a_picture(watched: Watched) -> None:
     watched.insert("a", "00:10", "00:50", "02:00")
     watched.board.watch("one", more=1)
     picture = json.loads(json.dumps(watched.look(2.0)))
+    assert [source["name"] for source in picture["sources"]] == ["a", "b"]
     assert picture["sources"][0] == {"name": "a", "rows": 3, "rate": 2, "malformed": 0}
     one, two = picture["streams"]
     assert (one["name"], one["rows"], one["emitted"], one["open_windows"]) == ("one", 3, 1, 1)

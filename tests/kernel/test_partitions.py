@@ -59,6 +59,13 @@ def test_where_all_are_idle_nothing_moves() -> None:
     assert it.advance(1_000) == 2
 
 
+def test_who_has_fallen_silent_is_known() -> None:
+    it = watermark(idle_timeout_us=100)
+    saw(it, 0, 0, 1, p0=10, p1=7)
+    saw(it, 60, 0, 1, p0=20)
+    assert [it.clocks[0].silent(now_us) for now_us in (99, 100, 159, 160)] == [0, 1, 1, 3]
+
+
 def test_it_goes_on_from_what_is_remembered() -> None:
     it, again = watermark(), watermark()
     saw(it, 0, 0, 1, p0=10, p1=7)

@@ -62,6 +62,16 @@ def test_conditions_of_a_comma_join_stand_in_where() -> None:
     assert len(nodes(Having, plan)) == 1
 
 
+def test_rows_of_windows_are_of_their_last_instant() -> None:
+    plan = logical(
+        "SELECT t.symbol FROM trades t JOIN (SELECT MAX(bid) AS best, window_end AS at FROM quotes "
+        "GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)) q ON t.price = q.best "
+        "WHERE t.ts BETWEEN q.at - INTERVAL '1' MINUTE AND q.at"
+    )
+    found = the(IntervalJoin, plan).interval
+    assert (found.lower_us, found.upper_us) == (-1, 60 * S - 1)
+
+
 def test_joined_rows_go_on_into_windows() -> None:
     plan = logical(
         "SELECT t.symbol, COUNT(*) AS n FROM trades t JOIN quotes q ON t.symbol = q.symbol AND t.ts = q.ts "
@@ -79,6 +89,8 @@ NEAR = "t.ts BETWEEN q.ts - INTERVAL '1' SECOND AND q.ts"
     ("SELECT bid FROM trades t «JOIN» quotes q ON q.ts - t.ts < INTERVAL '1' SECOND", "TG-3019", "without windows"),
     ("SELECT bid FROM trades t «JOIN» quotes q ON q.ts BETWEEN t.ts AND t.ts - INTERVAL '1' SECOND",
      "TG-3036", "at least 0s and at most -1s later", "signs"),
+    ("CREATE SOURCE clicks (symbol VARCHAR, p AS PROCTIME()); SELECT price FROM trades t «JOIN» clicks c "
+     "ON t.ts BETWEEN c.p AND c.p + INTERVAL '1' SECOND", "TG-3019", "without windows", "event times"),
     ("SELECT bid FROM trades t LEFT «JOIN» quotes q ON " + NEAR + " AND price > bid", "TG-3019", "not an equality"),
     ("SELECT bid FROM trades t «JOIN» quotes q ON " + NEAR + " WITH (dedup_key = 'symbol')", "TG-3019", "dedup_key"),
     ("SELECT bid FROM trades t JOIN quotes q ON " + NEAR + " WITH («max_groups» = 5)", "TG-3033", "max_groups"),

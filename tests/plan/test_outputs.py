@@ -42,6 +42,9 @@ def test_names(query: str, names: list[str]) -> None:
     ("SELECT bid AS «\"$x\"» FROM quotes", "TG-2019", "names that begin with $ belong to Tidegate"),
     ("SELECT «x.*» FROM quotes q", "TG-2001", "x", "there are q"),
     ("SELECT «quote.*» FROM quotes", "TG-2001", "quote", "did you mean quotes?"),
+    ("SELECT * EXCEPT («nope») FROM quotes", "TG-2002", "nope"),
+    ("«SELECT» * EXCEPT (symbol, bid, ts) FROM quotes", "TG-1001", "columns after SELECT"),
+    ("SELECT COUNT(«* EXCEPT (bid)) FROM quotes", "TG-2018", "behind * here"),
     ("SELECT «* REPLACE (1 AS bid») FROM quotes", "TG-2018", "REPLACE or RENAME"),
     ("SELECT ABS(«q.*») FROM quotes q", "TG-2018", "* inside an expression", "name a column"),
 )  # fmt: skip

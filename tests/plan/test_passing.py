@@ -65,12 +65,6 @@ def test_what_passes_on(query: str, emissions: int) -> None:
 
 @cases(
     (
-        f"«SELECT» * FROM ({INNER} ORDER BY q LIMIT 3) WHERE q > 1",
-        "TG-3022",
-        "over a subquery with LIMIT",
-        "inner query",
-    ),
-    (
         f"«SELECT» * FROM ({INNER} ORDER BY q LIMIT 3) ORDER BY n LIMIT 1",
         "TG-3022",
         "over a subquery with LIMIT",
@@ -86,3 +80,9 @@ def test_columns_of_a_top_n_may_be_picked() -> None:
     plan = logical(f"SELECT s FROM ({INNER} ORDER BY q LIMIT 3)")
     assert plan.schema.names == ("s",)
     assert the(TopN, plan).limit == 3
+
+
+def test_a_condition_over_a_top_n_chooses_among_its_rows() -> None:
+    plan = logical(f"SELECT s FROM ({INNER} ORDER BY q LIMIT 3) WHERE q > 1")
+    chosen = the(Filter, plan)
+    assert (written(chosen.predicate), the(TopN, chosen).limit) == ("(q > 1)", 3)

@@ -119,6 +119,16 @@ def test_what_does_not_wait(session: Session, stream: str, said: str) -> None:
     assert any(line.startswith(said) for line in why(session, "out")), why(session, "out")
 
 
+def test_windows_that_are_not_listed_are_not_denied(session: Session) -> None:
+    session.sql(
+        f"CREATE STREAM one AS SELECT k, COUNT(*) AS n, window_start, window_end FROM a GROUP BY k, {MINUTE};"
+        "CREATE STREAM two AS SELECT SUM(n) AS n, window_end FROM one GROUP BY window_start, window_end "
+        "ALLOWED LATENESS INTERVAL '1' HOUR;"
+    )
+    insert(session, "a", "00:30", "02:20")
+    assert "1 windows are open; their rows are not looked into from here" in why(session, "two")
+
+
 def test_explain_why_of_a_query_that_does_not_run() -> None:
     with tidegate.connect(engine="local") as session:
         told = session.sql(

@@ -6,7 +6,7 @@ from tests.planning import planned
 from tidegate.plan.aggregates import find_aggregate
 from tidegate.sql.functions.catalogue import find_function
 from tidegate.sql.respelled import RESPELLED, respelled_names
-from tidegate.sql.respelled.formats import from_oracle, from_strftime, reader_of
+from tidegate.sql.respelled.formats import FormatProblem, from_oracle, from_strftime, reader_of
 
 _ROWS = [
     ("iif(ok, 1, 2)", "CASE WHEN ok THEN 1 ELSE 2 END"),
@@ -65,7 +65,8 @@ _GROUPS = [
     ("mode() WITHIN GROUP (ORDER BY qty)", "MODE(qty)"),
     ("sum_if(qty, ok)", "SUM(qty) FILTER (WHERE ok)"),
     ("topk(qty, 1) FILTER (WHERE ok)", "SLICE(ARRAY_AGG(qty ORDER BY qty DESC) FILTER (WHERE ok), 1, 1)"),
-    ("quantile_cont(price, [0.5, 0.9])", "ARRAY[QUANTILE_CONT(price, 0.5), QUANTILE_CONT(price, 0.9)]"),
+    ("quantile_cont(price, [0.5, 0.9])",
+     "CASE WHEN COUNT(price) > 0 THEN ARRAY[QUANTILE_CONT(price, 0.5), QUANTILE_CONT(price, 0.9)] END"),
     ("approx_percentile(price, 0.5, 1000)", "APPROX_PERCENTILE(price, 0.5)"),
 ]  # fmt: skip
 
@@ -96,6 +97,12 @@ def test_names_are_there_once_and_new_ones_mean_nothing_else() -> None:
 def test_columns_are_called_as_they_are_written() -> None:
     query = planned("SELECT count_if(ok), topk(qty, 1) FROM trades GROUP BY symbol").queries[-1]
     assert query.logical.schema.names == ("count_if", "topk")
+
+
+@pytest.mark.parametrize("pattern", ["", "yy", "yyyy-yyyy", "EEEE"])
+def test_formats_that_nothing_is_read_by(pattern: str) -> None:
+    with pytest.raises(FormatProblem):
+        reader_of(pattern)
 
 
 def test_formats() -> None:

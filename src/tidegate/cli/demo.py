@@ -13,6 +13,7 @@ Examples:
   tidegate demo
   tidegate demo clicks --engine local
   tidegate demo sensors --engine local --pace 0
+  tidegate demo trades --engine local --ui 0
 """
 
 
@@ -41,7 +42,8 @@ Examples:
     show_default=True,
     help="Seconds from one file to the next.",
 )
-def command(name: str, engine: str, place: Path, pace: float) -> None:
+@click.option("--ui", metavar="[HOST:]PORT", help="With a live page; 0 is any free port.")
+def command(name: str, engine: str, place: Path, pace: float, ui: str | None) -> None:
     """Watch a pipeline at work: files land, windows close, late and broken rows are set aside.
 
     The data is made up: prices of shares, clicks of visitors, or readings of sensors. What was run stays in --dir, to
@@ -54,4 +56,4 @@ def command(name: str, engine: str, place: Path, pace: float) -> None:
 
     from tidegate.cli.performing import Performance
 
-    sys.exit(Performance(name, engine=engine, place=place, pace_s=pace).run())
+    sys.exit(Performance(name, engine=engine, place=place, pace_s=pace, ui=ui).run())

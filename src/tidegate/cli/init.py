@@ -51,6 +51,6 @@ def _told(place: Path, files: dict[Path, bytes]) -> Iterator[str]:
     yield "\nTry next:"
     if place.resolve() != Path.cwd():
         yield f"  cd {quote(str(place))}"
-    yield "  tidegate run pipeline.sql --batch-rows 8   rows, and what became of each record"
-    yield "  tidegate test scenarios                    what it should do, written down"
+    yield "  tidegate run pipeline.sql --engine local --batch-rows 8   rows, and what became of each record"
+    yield "  tidegate test scenarios                                   what it should do, written down"
     yield "  README.md says what is in the other files"

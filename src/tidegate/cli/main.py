@@ -28,6 +28,7 @@ _COMMANDS = {
     "verify": "Hold streams against one batch query over the same rows.",
     "warmup": "Let Spark start sooner: keep its classes ready.",
     "state": "Look into checkpoints: show, verify, compare.",
+    "dlq": "Look into dead letters: show, count, replay.",
 }
 
 

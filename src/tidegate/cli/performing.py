@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -29,6 +30,9 @@ from tidegate.session.opening import Way, start
 from tidegate.sql.parser import parse_script
 from tidegate.sql.source import SourceText
 
+if TYPE_CHECKING:
+    from tidegate.cli.watched import Watched
+
 _MARK = ".tidegate-demo"
 _SHOWN_OF_A_KIND = 3
 _WIDEST = 96
@@ -43,8 +47,12 @@ _MEANINGS = {
 class Performance:
     """One show."""
 
-    def __init__(self, name: str, *, engine: str, place: Path, pace_s: float) -> None:
+    def __init__(
+        self, name: str, *, engine: str, place: Path, pace_s: float, ui: str | None = None
+    ) -> None:
         self._name, self._show = name, SHOWS[name]
+        self._ui = ui
+        self._watched: Watched | None = None
         self._engine, self._place, self._pace_s = engine, place, pace_s
         self._seen: Counter[str] = Counter()
 
@@ -62,12 +70,18 @@ class Performance:
         stdout = sys.stdout
         sys.stdout = clearing(status) if stdout.isatty() and sys.stderr.isatty() else stdout
         try:
+            self._open_page(text)
             engine, _ = start(program, way, Listener(diverted=self._divert))
             try:
                 landed = self._perform(engine, status)
                 account = account_of(engine)
+                status.clear()
+                if self._watched is not None:
+                    self._watched.show_end(engine, stopped=False, say=click.echo)
             finally:
                 status.clear()
+                if self._watched is not None:
+                    self._watched.close()
                 engine.close()
         finally:
             sys.stdout = stdout
@@ -96,6 +110,18 @@ class Performance:
             "A row below is final: it comes when nothing more is expected for its window.\n"
         )
 
+    def _open_page(self, text: SourceText) -> None:
+        if self._ui is not None:
+            from tidegate.cli.watched import Watched
+
+            self._watched = Watched(self._ui, text, engine=self._engine)
+            click.echo(f"live page: {self._watched.url}\n")
+
+    def _look(self, engine: Engine, status: Status) -> None:
+        status.show(lambda: account_of(engine))
+        if self._watched is not None:
+            self._watched.board.look(engine)
+
     # While it runs
 
     def _perform(self, engine: Engine, status: Status) -> int:
@@ -113,12 +139,15 @@ class Performance:
                 landed += text.count("\n")
                 until = time.monotonic() + self._pace_s
                 while engine.poll() is not None:
-                    status.show(lambda: account_of(engine))
+                    self._look(engine, status)
+                self._look(engine, status)
                 time.sleep(max(0.0, until - time.monotonic()))
             engine.end()
         return landed
 
     def _divert(self, payloads: Sequence[Payload]) -> None:
+        if self._watched is not None:
+            self._watched.board.diverted(payloads)
         for payload in payloads:
             reason = payload["reason"]
             self._seen[reason] += 1

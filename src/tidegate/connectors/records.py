@@ -2,7 +2,7 @@
 
 from tidegate.connectors.protocols import Malformed
 
-_MOST_CHARACTERS = 1_000
+MOST_CHARACTERS = 1_000
 
 
 def malformed(record: bytes | str, detail: str) -> Malformed:
@@ -11,6 +11,6 @@ def malformed(record: bytes | str, detail: str) -> Malformed:
     >>> malformed(b'{"a": \\xff', "not UTF-8").text
     '{"a": \\\\xff'
     """
-    kept = record[: 4 * _MOST_CHARACTERS]
+    kept = record[: 4 * MOST_CHARACTERS]
     text = kept.decode("utf-8", "backslashreplace") if isinstance(kept, bytes) else kept
-    return Malformed(text=text[:_MOST_CHARACTERS], detail=detail[:_MOST_CHARACTERS])
+    return Malformed(text=text[:MOST_CHARACTERS], detail=detail[:MOST_CHARACTERS])

@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidegate.engines.engine import Engine
+from tidegate.engines.inputs import sources_of
 from tidegate.engines.sides import Payload
 from tidegate.model.policies import SideKind
 from tidegate.model.time import FOREVER_US, NEVER_US
-from tidegate.plan.catalog import SinkDef
+from tidegate.plan.catalog import SinkDef, SourceDef
 from tidegate.plan.explain.physical import physical_tree
 from tidegate.plan.explain.text import as_text
 from tidegate.plan.physical import InputKind
 from tidegate.plan.planner import plan_query
 from tidegate.plan.script import Program
-from tidegate.session.accounts import Account, account_of
+from tidegate.session.accounts import Account, StageAccount, account_of
 from tidegate.session.reasons import Question, reasons
 from tidegate.session.standing import Standing, standings
 
@@ -62,11 +63,13 @@ class Board:
         self._state = "running"
         self._began = clock()
         self._last = float("-inf")
-        self._before: tuple[float, Account] | None = None
+        self._before: tuple[float, _Counts] | None = None
         self._courses: dict[str, _Course] = {}
         self._samples: dict[str, deque[Payload]] = {
             kind.value: deque(maxlen=_SAMPLES) for kind in SideKind
         }
+        self._program: Program | None = None
+        self._sources: list[SourceDef] = []
         self._plans: dict[str, str] = {}
         self._watched: dict[str, int] = {}
 
@@ -86,14 +89,16 @@ class Board:
         with self._changed:
             watched = {name for name, count in self._watched.items() if count}
         found = standings(engine, account, windows_of=watched, most_bytes=_LISTED_BYTES)
-        rates = _Rates(self._before, now, account)
+        if self._program is not engine.program:
+            self._program = engine.program
+            self._sources, self._plans = sources_of(engine.program), _plans(engine.program)
+        counts = _Counts.of(account)
+        rates = _Rates(self._before, now, counts)
         picture = self._drawn(engine, account, found, rates)
-        if not self._plans:
-            self._plans = _plans(engine.program)
         with self._changed:
             self._state, self._last = state, now
-            self._before = (now, account)
-            self._remember(now, account, found, rates)
+            self._before = (now, counts)
+            self._remember(now, counts, found, rates)
             self._picture = {**picture, "state": state, "sides": self._sides(account)}
             self._number += 1
             self._changed.notify_all()
@@ -113,15 +118,15 @@ class Board:
             "seconds": round(self._clock() - self._began, 1),
             "sources": [
                 {
-                    "name": name,
-                    "rows": rows,
-                    "rate": rates.of("read", name),
-                    "malformed": account.malformed.get(name, 0),
+                    "name": source.name,
+                    "rows": rates.now.count("read", source.name),
+                    "rate": rates.of("read", source.name),
+                    "malformed": account.malformed.get(source.name.lower(), 0),
                 }
-                for name, rows in account.read.items()
+                for source in self._sources  # also those that have said nothing yet
             ],
             "streams": [
-                _stream(query.name, account, found[query.name.lower()], rates)
+                _stream(query.name, rates.now, found[query.name.lower()], rates, account.epoch)
                 for query in engine.dataflow.queries
             ],
             "sinks": _sinks(engine.program),
@@ -156,19 +161,19 @@ class Board:
         }
 
     def _remember(
-        self, now: float, account: Account, found: Mapping[str, Standing], rates: "_Rates"
+        self, now: float, counts: "_Counts", found: Mapping[str, Standing], rates: "_Rates"
     ) -> None:
         for name, standing in found.items():
             latest = max((one.latest_us for one in standing.inputs), default=NEVER_US)
-            kept = [stage for stage in account.stages if stage.name.lower() == name]
+            kept = counts.stages[name]
             point = (
                 round(now - self._began, 1),
                 rates.of("rows", name),
                 rates.of("emitted", name),
                 _shown(standing.watermark_us),
                 _shown(latest),
-                sum(stage.open_windows for stage in kept),
-                sum(stage.state_bytes for stage in kept),
+                kept.open_windows,
+                kept.state_bytes,
             )
             self._courses.setdefault(name, _Course()).points.append(point)
 
@@ -195,26 +200,47 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
+class _Counts:
+    """An account by lower-case names: of sources, of stages, and of the stages of each stream."""
+
+    read: Mapping[str, int]
+    stages: Mapping[str, StageAccount]
+    streams: Mapping[str, Sequence[StageAccount]]
+
+    @classmethod
+    def of(cls, account: Account) -> "_Counts":
+        streams: dict[str, list[StageAccount]] = {}
+        for stage in account.stages:
+            streams.setdefault(stage.stream.lower(), []).append(stage)
+        return cls(
+            read={name.lower(): rows for name, rows in account.read.items()},
+            stages={stage.name.lower(): stage for stage in account.stages},
+            streams=streams,
+        )
+
+    def count(self, what: str, name: str) -> int:
+        if what == "read":
+            return self.read.get(name.lower(), 0)
+        stage = self.stages.get(name.lower())
+        if stage is None:
+            return 0
+        return stage.rows if what == "rows" else stage.emitted
+
+
+@dataclass(frozen=True, slots=True)
 class _Rates:
     """Per second since the last picture."""
 
-    before: tuple[float, Account] | None
-    now: float
-    account: Account
+    before: tuple[float, _Counts] | None
+    at: float
+    now: _Counts
 
     def of(self, what: str, name: str) -> int:
         if self.before is None:
             return 0
         then, earlier = self.before
-        more = _counted(self.account, what, name) - _counted(earlier, what, name)
-        return round(max(more, 0) / max(self.now - then, 1e-3))
-
-
-def _counted(account: Account, what: str, name: str) -> int:
-    if what == "read":
-        return account.read.get(name, 0)
-    stages = [stage for stage in account.stages if stage.name.lower() == name.lower()]
-    return sum(stage.rows if what == "rows" else stage.emitted for stage in stages)
+        more = self.now.count(what, name) - earlier.count(what, name)
+        return round(max(more, 0) / max(self.at - then, 1e-3))
 
 
 def _shown(at_us: int) -> int | None:
@@ -222,8 +248,8 @@ def _shown(at_us: int) -> int | None:
     return at_us if NEVER_US < at_us < FOREVER_US else None
 
 
-def _stream(name: str, account: Account, standing: Standing, rates: _Rates) -> Picture:
-    stages = account.stages_of(name)
+def _stream(name: str, counts: _Counts, standing: Standing, rates: _Rates, epoch: int) -> Picture:
+    stages = counts.streams.get(name.lower(), ())
     return {
         "name": name,
         "anonymous": any(stage.anonymous for stage in stages),
@@ -237,7 +263,7 @@ def _stream(name: str, account: Account, standing: Standing, rates: _Rates) -> P
         "open_windows": sum(stage.open_windows for stage in stages),
         "state_bytes": sum(stage.state_bytes for stage in stages),
         "ms_per_epoch": round(
-            sum(stage.seconds for stage in stages) * 1_000 / max(account.epoch + 1, 1), 2
+            sum(stage.seconds for stage in stages) * 1_000 / max(epoch + 1, 1), 2
         ),
         "holding": [one.name for one in standing.holding] if len(standing.inputs) > 1 else [],
     }

@@ -1,8 +1,8 @@
 """What may happen to a stage because time goes by, while no rows come.
 
 Decided here: an engine that waits for rows asks this, instead of having empty epochs all the time. A tick of EVERY and
-an input that falls silent are known to the moment. Windows in processing time may close at any moment while there are
-some; they are looked at every 100 ms.
+an input (or a partition of one) that falls silent are known to the moment. Windows in processing time may close at any
+moment while there are some; they are looked at every 100 ms.
 """
 
 from tidegate.engines.dataflow import RunningStage
@@ -20,7 +20,7 @@ def is_due(stage: RunningStage, last_us: int, now_us: int) -> bool:
     every = stage.stage.emit.interval_us
     if every is not None and now_us // every > last_us // every:
         return True
-    if any(one.is_idle(now_us) > one.is_idle(last_us) for one in operator.course.watermark.clocks):
+    if any(one.silent(now_us) > one.silent(last_us) for one in operator.course.watermark.clocks):
         return True
     timed = (branch.time for branch in stage.stage.branches)
     processing = any(one is not None and one.mode is TimeMode.PROCESSING for one in timed)

@@ -17,7 +17,7 @@ which is how a merge knows that the others have to be rounded, too.
 [{'v0': 1.0, 'v1': 1}, {'v0': 2.0, 'v1': 4}]
 >>> _, entries = weights(np.zeros(3, int), weighted([100.0, 100.1, 7.0], [1, 1, -1]))
 >>> [(round(one["v0"], 2), one["v1"]) for one in entries.to_pylist()]
-[(6.97, -1), (100.48, -2)]
+[(6.99, -1), (99.99, -2)]
 """
 
 from collections.abc import Sequence

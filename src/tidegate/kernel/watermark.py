@@ -104,6 +104,13 @@ class InputClock:
     def is_idle(self, now_us: int) -> bool:
         return self._is_silent(self.heard_us, now_us)
 
+    def silent(self, now_us: int) -> int:
+        """How many are idle: the input, and its partitions."""
+        partitions = sum(
+            self._is_silent(clock.heard_us, now_us) for clock in self.partitions.values()
+        )
+        return int(self.is_idle(now_us)) + partitions
+
     def _is_silent(self, heard_us: int, now_us: int) -> bool:
         timeout = self.time.idle_timeout_us
         return timeout is not None and now_us - heard_us >= timeout

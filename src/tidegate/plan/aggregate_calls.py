@@ -51,6 +51,8 @@ def bind_aggregate(
     """An aggregate: DISTINCT, ORDER BY inside and WITHIN GROUP taken apart; `condition` is its FILTER, bound."""
     args, order, distinct = _aggregate_arguments(node, within)
     if function.star and len(args) == 1 and isinstance(args[0], exp.Star):
+        if any(args[0].args.values()):
+            raise unsupported(args[0], context, "EXCEPT, REPLACE or RENAME behind * here")
         args = []
     bound = [bind(arg, context) for arg in args]
     types = [expr.type for expr in bound]

@@ -142,6 +142,26 @@ def bind_keys(
     return Keys(tuple(named.values()), tuple(inherited))
 
 
+def conjunction(condition: exp.Expression) -> list[exp.Expression]:
+    """The parts of a condition that all have to hold."""
+    whole = _unwrapped(condition)
+    if not isinstance(whole, exp.And):
+        return [condition]
+    return [*conjunction(whole.this), *conjunction(whole.expression)]
+
+
+def chooses_windows(condition: exp.Expression, scope: Scope) -> bool:
+    """Whether it is about the edges of the query's window, and nothing else."""
+    columns = list(condition.find_all(exp.Column))
+    return bool(columns) and all(_names_window(column, scope) for column in columns)
+
+
+def _names_window(column: exp.Column, scope: Scope) -> bool:
+    if column.table:
+        return scope.names_own_window((column.table, column.name))
+    return column.name.lower() in WINDOW_COLUMNS and not _is_column(column.name, scope)
+
+
 def _is_own_window_column(item: exp.Expression, context: Context) -> bool:
     """`GROUP BY window_start, window_end` beside a window of the query's own names that window."""
     inner = _unwrapped(item)

@@ -60,11 +60,27 @@ def one_per_set(select: exp.Select, around: Surroundings) -> exp.Expression | No
         what = f"{named} of more than {_MOST_SETS} sets"
         raise errors.not_supported(at, what=what, instead="name the sets that are needed")
     every = list(dict.fromkeys(key for chosen in sets for key in chosen))
+    _check_numbers(select, [*plain, *every], around)
     parts = [_of_set(select, plain, chosen, every, around) for chosen in sets]
     query: exp.Expression = parts[0]
     for part in parts[1:]:
         query = exp.Union(this=query, expression=part, distinct=False)
     return query
+
+
+def _check_numbers(
+    select: exp.Select, keys: Sequence[exp.Expression], around: Surroundings
+) -> None:
+    """GROUPING(x) asks about a key."""
+    for call in select.find_all(exp.Anonymous):
+        if call.name.lower() in _GROUPING:
+            for asked in call.expressions:
+                if asked not in keys:
+                    span = span_of(asked, around.source, otherwise=around.span(select))
+                    what = f"{call.name.upper()} of what is not grouped by"
+                    raise errors.not_supported(
+                        around.source.location(span), what=what, instead="name a key of GROUP BY"
+                    )
 
 
 def _several(group: exp.Group) -> str:

@@ -3,18 +3,17 @@
 In: the parts of a condition that are not equalities. Out: `Interval`: how much later than its left row a right row may
 be. Decided here: what is a bound. It compares the event times of both sides, each at most shifted by a literal
 interval; other columns may say when something was, but no watermark tells when no more such rows come, so rows would
-have to be kept for ever. Both bounds are needed, and both sides need watermarks, for the same reason.
+have to be kept for ever. Both bounds are needed, for the same reason. A side on the clock has no event time to compare.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tidegate import errors
-from tidegate.model.expressions import Call, Expr, Field, Literal, fields_of
-from tidegate.model.policies import TimeMode, WatermarkOrigin
+from tidegate.model.expressions import Call, Expr, Literal, fields_of
 from tidegate.model.types import Scalar
 from tidegate.model.windows import Interval, InvalidLength
-from tidegate.plan.lineage import through
+from tidegate.plan.lineage import through, window_column
 from tidegate.plan.logical import (
     Emission,
     EventTime,
@@ -23,12 +22,15 @@ from tidegate.plan.logical import (
     IntervalJoin,
     Logical,
     Project,
+    Rung,
     TopN,
-    walk,
 )
 
 _MIRRORED = {">=": "<=", ">": "<", "=": "=", "<=": ">=", "<": ">"}
-_NO_WATERMARK = (WatermarkOrigin.NONE, WatermarkOrigin.CLOCK, WatermarkOrigin.UPSTREAM)
+_AFTER_ROWS = {
+    "window_time": 0,
+    "window_end": 1,
+}  # a row of a window that the watermark closes is of its last instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +66,6 @@ def bounds_of(
         raise invalid.kind(at, **invalid.facts) from None
 
 
-def has_watermarks(*sides: Logical) -> bool:
-    """Whether rows themselves, or those who write them, say when no more come."""
-    times = [node for side in sides for node in walk(side) if isinstance(node, EventTime)]
-    return all(
-        node.mode is TimeMode.EVENT and node.watermark not in _NO_WATERMARK for node in times
-    )
-
-
 def is_meeting(node: Logical) -> bool:
     """Whether the rows are those of such a join, passed on or not."""
     while isinstance(node, (Emission, Project, Having, TopN)):
@@ -87,10 +81,11 @@ def _bound(part: Expr, left: Logical, right: Logical) -> tuple[str, int] | None:
     if sides[0] is None or sides[1] is None:
         return None
     (one, one_us), (other, other_us) = sides[0], sides[1]
-    if _is_time(left, one) and _is_time(right, other):
-        return _MIRRORED[compared], one_us - other_us
-    if _is_time(right, one) and _is_time(left, other):
-        return compared, other_us - one_us
+    for this, that, seen in ((left, right, _MIRRORED[compared]), (right, left, compared)):
+        before_us, after_us = _after_time(this, one), _after_time(that, other)
+        if before_us is not None and after_us is not None:
+            distance_us = (one_us + before_us) - (other_us + after_us)
+            return seen, distance_us if this is left else -distance_us
     return None
 
 
@@ -112,16 +107,18 @@ def _shifted(expr: Expr) -> tuple[Expr, int] | None:
     return base, shift_us + (other.value if expr.function == "+" else -other.value)
 
 
-def _is_time(node: Logical, expr: Expr) -> bool:
-    """Whether the expression is what the watermark of that side is about."""
-    if not fields_of(expr) <= set(node.schema.names):
-        return False
+def _after_time(node: Logical, expr: Expr) -> int | None:
+    """How much later the expression is than what the watermark of that side is about; None if it is something else."""
+    if not fields_of(expr) or not fields_of(expr) <= set(node.schema.names):
+        return None
     match node:
         case Project(input=input, columns=columns):
-            return _is_time(input, through(columns, expr))
+            return _after_time(input, through(columns, expr))
         case Filter(input=input):
-            return _is_time(input, expr)
-        case EventTime(ladder=ladder):
-            return isinstance(expr, (Field, Call)) and ladder[0].expr == expr
+            return _after_time(input, expr)
+        case EventTime(ladder=ladder) if ladder[0].rung is not Rung.UPSTREAM:
+            return 0 if ladder[0].expr == expr else None
+        case EventTime(input=input):
+            return _AFTER_ROWS.get(window_column(input, expr) or "")
         case _:
-            return False
+            return None

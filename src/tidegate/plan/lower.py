@@ -9,12 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from tidegate.model.connectors import find_connector
 from tidegate.model.expressions import (
+    FALSE,
     TRUE,
     Expr,
     Field,
     Named,
     SortKey,
     all_of,
+    call,
     fields_of,
     substitute,
     walk,
@@ -22,6 +24,7 @@ from tidegate.model.expressions import (
 from tidegate.model.options import OPTIONS, OptionValue
 from tidegate.model.policies import MissingEventTime, PreEpoch, WatermarkOrigin
 from tidegate.model.schema import Column, Schema
+from tidegate.model.types import Scalar
 from tidegate.model.windows import Conditional, Inherited, Window
 from tidegate.plan.aggregates import finish_of, partials_of
 from tidegate.plan.catalog import Catalog, SourceDef
@@ -217,6 +220,12 @@ class Lowering:
             self._branch(rows, needed)
             for side, needed in ((core.left, columns.left), (core.right, columns.right))
             for rows in self._collapse(side)
+        )
+        # What comes out of windows comes in bursts; only the watermark beside it says whether there is more.
+        upstream = WatermarkOrigin.UPSTREAM
+        branches = tuple(
+            never_idle(one) if one.time is not None and one.time.watermark is upstream else one
+            for one in branches
         )
         stage = self._base(peeled, emission, StageKind.MEETING, branches)
         join, keys = columns.spec, columns.keys
@@ -516,7 +525,7 @@ def _peel(node: Logical) -> _Peeled:
     below = node.input
     while isinstance(below, (Having, TopN)):
         if isinstance(below, Having):
-            having = all_of(below.predicate, having)
+            having = _both(below.predicate, having)
         else:
             top = below
         below = below.input
@@ -528,6 +537,13 @@ def _peel(node: Logical) -> _Peeled:
         within=top.within if top else (),
         limit=top.limit if top else None,
     )
+
+
+def _both(first: Expr, then: Expr) -> Expr:
+    """One filter over another: of what the first removes, nothing is computed that may fail, be it NULL there."""
+    if error_of(then) == NO_ERROR:
+        return all_of(first, then)
+    return all_of(call("coalesce", first, FALSE, type=Scalar.BOOLEAN), then)
 
 
 def _over_columns(call: AggregateCall, rows: _RowColumns) -> AggregateCall:

@@ -55,7 +55,7 @@ def bind_outputs(
     for item in select.expressions:
         with diagnostics.catching():
             outputs.extend(_bind_item(item, context, star_adds, len(outputs)))
-    if not select.expressions:
+    if not select.expressions or (not outputs and not diagnostics.errors):
         at = context.scope.source.location(context.within)
         raise errors.unexpected_token(at, expected="columns after SELECT", got="none")
     with diagnostics.catching():

@@ -23,7 +23,15 @@ from tidegate.plan.emission import Shape, choose_emit, choose_lateness
 from tidegate.plan.event_time import TimeChoice, attach_time
 from tidegate.plan.expressions import Context, bind_condition
 from tidegate.plan.from_clause import FromClause, bind_from
-from tidegate.plan.grouping import Grouped, Keys, bind_keys, one_window, split_group
+from tidegate.plan.grouping import (
+    Grouped,
+    Keys,
+    bind_keys,
+    chooses_windows,
+    conjunction,
+    one_window,
+    split_group,
+)
 from tidegate.plan.grouping_sets import with_all_keys
 from tidegate.plan.interval_join import is_meeting
 from tidegate.plan.lineage import bases
@@ -140,14 +148,23 @@ class _SelectBinder:
         )
 
     def where(self) -> Expr:
-        clause = self.select.args.get("where")
         predicate: Expr = TRUE
-        if clause is not None:
+        for part in self._conditions(of_windows=False):
             with self.diagnostics.catching():
-                predicate = bind_condition(
-                    clause.this, self.context("WHERE", self.scope(windowed=False))
-                )
+                context = self.context("WHERE", self.scope(windowed=False))
+                predicate = all_of(predicate, bind_condition(part, context))
         return predicate
+
+    def _conditions(self, *, of_windows: bool) -> list[exp.Expression]:
+        """Of a table function's windows, WHERE may choose, too: which rows and which windows are two questions."""
+        clause = self.select.args.get("where")
+        if clause is None:
+            return []
+        if not self.read.windows:
+            return [] if of_windows else [clause.this]
+        scope = self.scope(windowed=False)
+        parts = conjunction(clause.this)
+        return [part for part in parts if chooses_windows(part, scope) == of_windows]
 
     # The three shapes of a query
 
@@ -284,7 +301,7 @@ class _SelectBinder:
         order, limit = self._order(outputs, scope, rules)
         ranking = self._ranking(ranks, outputs, scope, limited=limit is not None, having=having)
         aggregated = bool(sink.calls or items_present or self.select.args.get("distinct"))
-        if having is not None and not aggregated:
+        if self.select.args.get("having") and not aggregated:
             raise errors.having_without_aggregate(self._place("having"))
         if self.select.args.get("distinct"):
             keys = self._distinct(outputs, keys, sink)
@@ -384,12 +401,14 @@ class _SelectBinder:
 
     def _having(self, scope: Scope, rules: CallRules) -> Expr | None:
         clause = self.select.args.get("having")
-        if clause is None:
-            return None
-        bound: Expr | None = None
-        with self.diagnostics.catching():
-            bound = bind_condition(clause.this, self.context("HAVING", scope, rules))
-        return bound
+        conditions = [("WHERE", part) for part in self._conditions(of_windows=True)]
+        if clause is not None:
+            conditions.append(("HAVING", clause.this))
+        bound: list[Expr] = []
+        for name, condition in conditions:
+            with self.diagnostics.catching():
+                bound.append(bind_condition(condition, self.context(name, scope, rules)))
+        return all_of(*bound) if bound else None
 
     def _order(
         self, outputs: list[Output], scope: Scope, rules: CallRules

@@ -43,7 +43,7 @@ def join_items(
 ) -> tuple[Logical, tuple[ScopeInput, ...]]:
     """The items joined from left to right, and what their columns are called then.
 
-    Behind a comma, what streams are joined on stands in `where`.
+    What streams are joined on may stand in `where`, too.
     """
     items = [_prefixed(item) for item in items]
     if items[0].static:
@@ -61,17 +61,12 @@ def join_items(
             joined = TableJoin(input=joined, table=item.node, on=condition, outer=outer)
         else:
             span = _join_place(join, item, around)
-            in_where = condition == TRUE and where is not None and item is items[-1]
-            if in_where and where is not None:
+            holds: Expr = TRUE
+            if where is not None and item is items[-1] and _side(join) in ("", "INNER", "CROSS"):
                 context = Context(scope=scope, clause="WHERE", call=CallRules().bind, within=span)
-                condition = bind_condition(where, context)
+                holds = bind_condition(where, context)
             written = StreamJoin(
-                left=joined,
-                right=item.node,
-                join=join,
-                on=condition,
-                span=span,
-                in_where=in_where,
+                left=joined, right=item.node, join=join, on=condition, where=holds, span=span
             )
             joined = join_streams(written, around)
         using = frozenset(column.name.lower() for column in join.args.get("using") or ())

@@ -19,7 +19,7 @@ from tidegate.model.windows import Conditional, Counting, Inherited, Session, Sl
 from tidegate.plan.catalog import Catalog, StreamDef
 from tidegate.plan.dedup import KEY
 from tidegate.plan.event_time import TimeChoice, attach_time
-from tidegate.plan.interval_join import bounds_of, has_watermarks
+from tidegate.plan.interval_join import bounds_of
 from tidegate.plan.lineage import bases, window_column
 from tidegate.plan.logical import (
     Aggregate,
@@ -44,6 +44,7 @@ _EDGES = ("window_start", "window_end", "window_time")
 _KEEPS = {"": (False, False), "LEFT": (True, False), "RIGHT": (False, True), "FULL": (True, True)}
 _CLOSING = (EmitMode.ON_WINDOW_CLOSE, EmitMode.FINAL)
 _SAME_WINDOW = "a.window_start = b.window_start AND a.window_end = b.window_end"
+_OF_ROWS = (Sliding, Counting, Conditional)
 _WITH_WINDOWS = (
     f"give both the same window, GROUP BY k, TUMBLE(…), and join ON a.k = b.k AND {_SAME_WINDOW}; "
     "or join a stream with a table (CREATE TABLE)"
@@ -58,7 +59,7 @@ _BOUNDED = (
 class StreamJoin:
     """A join as it was written; `span` is where it is refused, `on` what it is joined on.
 
-    `in_where`: that is the WHERE, which holds for joined rows anyway.
+    `where` holds for joined rows anyway, of an inner join.
     """
 
     left: Logical
@@ -66,7 +67,11 @@ class StreamJoin:
     join: exp.Join
     on: Expr
     span: Span
-    in_where: bool = False
+    where: Expr = TRUE
+
+    @property
+    def parts(self) -> tuple[Expr, ...]:
+        return (*conjuncts(self.on), *conjuncts(self.where))
 
 
 def join_streams(written: StreamJoin, around: Surroundings) -> Emission:
@@ -74,15 +79,14 @@ def join_streams(written: StreamJoin, around: Surroundings) -> Emission:
     at = around.source.location(written.span)
     keeps = _keeps(written.join, at)
     options = around.own_options(around.inherited)
-    if {*_windows(written.left, around.catalog), *_windows(written.right, around.catalog)} == {
-        None
-    }:
+    if _goes_by_rows(written, around.catalog):
         joined, rest = _meeting(written, keeps, around)
         emit = EmitMode.ON_UPDATE
     else:
         joined, rest = _window_join(written, keeps, around)
         emit = EmitMode.ON_WINDOW_CLOSE
-    rest = () if written.in_where else rest
+    known = set(conjuncts(written.on))
+    rest = tuple(part for part in rest if part in known)
     if KEY in options:
         instead = "tell duplicates apart in the streams that are joined"
         raise errors.join_not_supported(at, what=f"{KEY} in a join of two streams", instead=instead)
@@ -108,7 +112,7 @@ def _window_join(
     written: StreamJoin, keeps: tuple[bool, bool], around: Surroundings
 ) -> tuple[Logical, tuple[Expr, ...]]:
     at = around.source.location(written.span)
-    condition = _Condition.of(written, tuple(conjuncts(written.on)))
+    condition = _Condition.of(written, written.parts)
     _refuse_windows(written, condition, around.catalog, at)
     _refuse_clauses(written, around)
     left, right = _timed(written, around)
@@ -129,15 +133,11 @@ def _meeting(
     """Neither side has windows: the condition has to say how far apart their times may be."""
     at = around.source.location(written.span)
     left, right = _timed(written, around)
-    bounds = bounds_of(conjuncts(written.on), left, right, at=at)
+    bounds = bounds_of(written.parts, left, right, at=at)
     if bounds.interval is None:
         outer = "an outer join of two streams" if written.join.side else "a join of two streams"
         what = f"{outer} without windows"
         raise errors.join_not_supported(at, what=what, instead=f"{_WITH_WINDOWS}; {_BOUNDED}")
-    if not has_watermarks(left, right):
-        instead = "declare them in CREATE SOURCE: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
-        what = "a join of two streams that have no watermarks"
-        raise errors.join_not_supported(at, what=what, instead=instead)
     _refuse_clauses_of_rows(written, around)
     options = around.own_options(around.inherited)
     clauses, span = around.inherited, written.span
@@ -152,6 +152,12 @@ def _meeting(
         keeps_right=keeps[1],
     )
     return joined, condition.rest
+
+
+def _goes_by_rows(written: StreamJoin, catalog: Catalog) -> bool:
+    """Whether a side has no windows, and the other one none or such as the watermark closes."""
+    windows = {*_windows(written.left, catalog), *_windows(written.right, catalog)}
+    return None in windows and not any(isinstance(one, _OF_ROWS) for one in windows)
 
 
 def _timed(written: StreamJoin, around: Surroundings) -> tuple[Logical, Logical]:
@@ -234,7 +240,7 @@ def _refuse_windows(
     if None in left | right:
         raise errors.join_not_supported(at, what=f"{outer} without windows", instead=_WITH_WINDOWS)
     kinds = left | right
-    odd = next((kind for kind in kinds if isinstance(kind, (Sliding, Counting, Conditional))), None)
+    odd = next((kind for kind in kinds if isinstance(kind, _OF_ROWS)), None)
     if odd is not None:
         instead = "tumbling, hopping, cumulating and session windows can be joined"
         raise errors.join_not_supported(at, what=f"{outer} of {odd.kind} windows", instead=instead)

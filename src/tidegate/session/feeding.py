@@ -19,7 +19,6 @@ from tidegate.engines.inputs import BY_HAND_CONNECTORS, sources_of
 from tidegate.kernel.arrow import Integers, arrow_type
 from tidegate.model.policies import MissingEventTime, WatermarkOrigin
 from tidegate.model.time import NEVER_US
-from tidegate.plan.batch.scalars import refused
 from tidegate.plan.catalog import SourceDef, TableDef
 from tidegate.plan.physical import Branch, InputKind
 from tidegate.plan.planner import plan_query
@@ -101,8 +100,6 @@ def _safe(branch: Branch, judge: Judge, *, lateness_us: int, now_us: int) -> Int
     """None where nothing in the rows moves the watermark."""
     time = branch.time
     assert time is not None
-    if time.watermark is WatermarkOrigin.CLOCK:
-        raise refused("a window over the clock")
     if time.watermark is not WatermarkOrigin.ROWS:
         return None
     rungs = tuple(expr for _, expr in time.ladder)

@@ -93,6 +93,9 @@ def _input(one: InputStanding) -> str:
 def _all_windows(standing: Standing) -> Iterator[str]:
     if standing.mode not in _WAITING:
         yield f"  rows come out without waiting for the watermark: EMIT {standing.mode.sql}"
+    if standing.unlisted:
+        yield f"  {standing.unlisted:,} windows are open; their rows are not looked into from here"
+        return
     if not standing.windows:
         yield f"  no window is open{_kept(standing)}"
         return

@@ -21,7 +21,15 @@ from tidegate.kernel.operator import OperatorSpec
 from tidegate.model.grid import windows_at
 from tidegate.model.policies import EmitMode, WatermarkOrigin
 from tidegate.model.time import NEVER_US
-from tidegate.model.windows import Calendar, Cumulating, Hopping, Session, Tumbling, Window
+from tidegate.model.windows import (
+    Calendar,
+    Cumulating,
+    Hopping,
+    Inherited,
+    Session,
+    Tumbling,
+    Window,
+)
 from tidegate.plan.physical import Branch, InputKind
 from tidegate.session.accounts import Account, account_of
 
@@ -62,7 +70,10 @@ class OpenWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """One stage of a stream. `upstream` are the streams that it reads, by lower-case name."""
+    """One stage of a stream. `unlisted` windows are open and not looked into: their state is large, or elsewhere.
+
+    `upstream` are the streams that it reads, by lower-case name.
+    """
 
     name: str
     window: Window | None
@@ -73,6 +84,7 @@ class Standing:
     keys: tuple[str, ...]
     inputs: tuple[InputStanding, ...]
     windows: tuple[OpenWindow, ...]
+    unlisted: int
     kept: int
     reasons: Mapping[str, int]
     upstream: Mapping[str, "Standing"] = field(default_factory=dict)
@@ -129,6 +141,7 @@ def _passing(
         keys=(),
         inputs=(),
         windows=(),
+        unlisted=0,
         kept=0,
         reasons=reasons,
         upstream={name.lower(): found[name.lower()] for name in reads if name.lower() in found},
@@ -150,6 +163,7 @@ def _standing(
     now_us = max(engine.now_us, stage.operator.clock_us)
     groups = parts.get("groups")
     windows = () if groups is None else tuple(_windows(stage, groups, watermark["at"]))
+    seen = "rows" in parts or (groups is not None and not isinstance(plan.window, Inherited))
     return Standing(
         name=plan.name,
         window=plan.window,
@@ -163,6 +177,7 @@ def _standing(
             for branch, clock in zip(plan.branches, watermark["inputs"], strict=True)
         ),
         windows=windows,
+        unlisted=0 if seen else stage.operator.open_windows,
         kept=sum(part.num_rows for name, part in parts.items() if name in ("rows", "groups")),
         reasons=reasons,
         upstream={name: found[name] for name in names if name in found},

@@ -66,10 +66,12 @@ def _unjudged(program: Program, *, latest_us: int) -> Iterator[Verdict]:
             yield Verdict(name=name, batch=batch)
 
 
-def verify(program: Program, *, runs: int, seed: int, now_us: int) -> Verified:
-    """Judges all queries of the program that can be judged."""
+def verify(
+    program: Program, *, runs: int, seed: int, now_us: int, given: Given | None = None
+) -> Verified:
+    """Judges all queries of the program that can be judged, over what its sources have unless rows are `given`."""
     alone = without_sinks(program)
-    given = everything(alone)
+    given = given or everything(alone)
     latest_us = now_us + min(_skews(alone), default=0)
     verdicts = tuple(_unjudged(alone, latest_us=latest_us))
     answers = _Answers(_judge(alone, given), verdicts)

@@ -17,9 +17,9 @@ from tidegate.sql.source import SourceText, Span
 _NEEDS_MORE = {
     TokenType.COMMA, TokenType.SELECT, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING,
     TokenType.ORDER_BY, TokenType.PARTITION_BY, TokenType.LIMIT, TokenType.AND, TokenType.OR, TokenType.NOT,
-    TokenType.BETWEEN, TokenType.LIKE, TokenType.IN, TokenType.JOIN, TokenType.ON, TokenType.UNION, TokenType.WHEN,
-    TokenType.THEN, TokenType.ELSE, TokenType.PLUS, TokenType.SLASH, TokenType.EQ, TokenType.NEQ, TokenType.LT,
-    TokenType.LTE, TokenType.GTE,
+    TokenType.EXCEPT, TokenType.BETWEEN, TokenType.LIKE, TokenType.IN, TokenType.JOIN, TokenType.ON, TokenType.UNION,
+    TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.PLUS, TokenType.SLASH, TokenType.EQ, TokenType.NEQ,
+    TokenType.LT, TokenType.LTE, TokenType.GTE,
 }  # fmt: skip
 _ENDS = {
     TokenType.COMMA, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.ORDER_BY,

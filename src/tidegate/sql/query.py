@@ -206,7 +206,12 @@ def _read_partition(cursor: Cursor, *, arguments: int) -> tuple[exp.Expression, 
         while not cursor.sees(",", "DESCRIPTOR") and _commas_ahead(cursor) > arguments:
             cursor.expect(",")
             keys.append(_read_argument(cursor))
-    return tuple(keys)
+    return tuple(key for written in keys for key in _in_parentheses(written))
+
+
+def _in_parentheses(key: exp.Expression) -> list[exp.Expression]:
+    """Flink's form of several keys is `PARTITION BY (a, b)`, too."""
+    return list(key.expressions) if isinstance(key, exp.Tuple) else [key]
 
 
 def _commas_ahead(cursor: Cursor) -> int:

@@ -13,8 +13,8 @@ import re
 from functools import lru_cache
 
 _OPTION = re.compile(
-    r"""(['"`]?[\w.\-]{0,80}(?:password|passwd|secret|token|credential|authorization|jaas\.config|api[._-]?key|key\.pem)"""
-    r"""[\w.\-]{0,80}['"`]?\s*=\s*')((?:[^']|'')*)""",
+    r"""((?:password|passwd|secret|token|credential|authorization|jaas\.config|api[._-]?key|key\.pem)"""
+    r"""[\w.\-]{0,80}['"`]?\s*=\s*')([^']*(?:''[^']*)*)""",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"(\w://[^\s:/@']*:)([^\s/@']+)(?=@)")

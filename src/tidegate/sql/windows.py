@@ -38,6 +38,7 @@ _AZURE_UNITS = {
     "second": SECOND,
     "millisecond": MILLISECOND,
 }
+_DOUBLE_QUOTED = ("window", "session_window")  # Spark's texts may have either quotes
 _NO_LENGTHS = frozenset({"time", "unit", "open", "close", "time_zone"})
 _ZONE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_/+-]*")
 _ZONE = re.compile(
@@ -388,7 +389,8 @@ class _Arguments:
             return -self._interval(name, node.this)
         if is_interval(node):
             return interval_period(node, self.source)
-        if isinstance(node, exp.Literal) and node.is_string:
+        written = isinstance(node, exp.Literal) and node.is_string
+        if written or (self.spelling.name in _DOUBLE_QUOTED and _string(node) is not None):
             span = span_of(node, self.source)
             return read_period(node.name, "", source=self.source, span=span)
         raise self._refuse(

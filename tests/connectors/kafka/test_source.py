@@ -66,6 +66,17 @@ def test_all_partitions_to_their_ends(broker: Broker) -> None:
     assert [*found.at["partitions"]] == ["0", "1", "2"]
 
 
+def test_large_messages_make_small_ranges(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidegate.connectors.kafka.source._MOST_BYTES", 1_000)
+    monkeypatch.setattr("tidegate.connectors.kafka.fetching._AT_ONCE", 10)
+    topic = broker.topic()
+    broker.produce(topic, [json.dumps({"n": number, "pad": "x" * 90}) for number in range(100)])
+    with source(broker, topic) as reader:
+        found = all_of(reader)
+    assert numbers(found) == [*range(100)]
+    assert max(found.sizes) <= 20
+
+
 def test_a_range_is_the_same_when_another_reader_reads_it(broker: Broker) -> None:
     topic = broker.topic(partitions=2)
     broker.produce(topic, lines(*range(500)))
@@ -232,6 +243,17 @@ def test_no_such_topic(broker: Broker) -> None:
         pass
     assert caught.value.hint == f"did you mean {topic}?"
     assert caught.value.exit_code == 4
+
+
+def test_a_topic_that_is_deleted(broker: Broker) -> None:
+    topic = broker.topic()
+    broker.produce(topic, lines(1))
+    with source(broker, topic, bounded=False) as reader:
+        at = awaited(reader, None)
+        admin = broker.admin()
+        admin.delete_topics([topic])[topic].result(30)
+        with pytest.raises(TidegateError, match=f"TG-6011: there is no topic {topic}"):
+            awaited(reader, at, now_us=60_000_000)  # when it looks for more partitions
 
 
 def test_an_offset_of_something_else(broker: Broker) -> None:

@@ -158,6 +158,9 @@ MEANINGS = {
     "q1-currency-conversion": 'SELECT auction, bidder, 0.908 * price, "dateTime", extra FROM bid',
     "q2-selection": "SELECT auction, price FROM bid WHERE auction % 123 = 0",
     "q5-legacy-hop": f"{_HOPS} SELECT auction, num, w, w + {10 * _S} FROM c",
+    "q7-highest-bid": f"""WITH w AS (SELECT MAX(price) AS most, {_TEN} + {10 * _S} AS e FROM bid GROUP BY e)
+      SELECT auction, price, bidder, "dateTime", extra FROM bid JOIN w
+      ON price = most AND "dateTime" BETWEEN e - {10 * _S} AND e""",
     "q7-max-by": f"""SELECT MAX_BY(auction, price * 1000 + auction), MAX(price),
       MAX_BY(bidder, price * 1000 + bidder), {_TEN} AS w, w + {10 * _S} FROM bid GROUP BY w""",
     "q8-new-persons": f"SELECT DISTINCT id, name, {_TEN} AS w, w + {10 * _S} FROM person",

@@ -19,6 +19,10 @@ TIMES = (
     "b.ts BETWEEN a.ts - INTERVAL '6' SECOND AND a.ts - INTERVAL '2' SECOND",
     "a.ts > b.ts AND a.ts <= b.ts + INTERVAL '4' SECOND",
 )
+WINDOWED = (
+    "(SELECT k, MAX(g) AS g, MIN(z) AS z, SUM(i) AS i, window_end AS ts FROM other "
+    "GROUP BY k, HOP(ts, INTERVAL '2' SECOND, INTERVAL '4' SECOND))"
+)
 TOPS = (
     "SELECT COUNT(*) AS c, SUM(n1) AS s FROM out GROUP BY k1 EMIT CHANGES",
     "SELECT k1, COUNT(*) AS c, MAX(n2) AS m, window_end FROM out GROUP BY k1, TUMBLE(ta, INTERVAL '4' SECOND)",
@@ -30,7 +34,7 @@ TOPS = (
 def meetings(draw: st.DrawFn) -> Case:
     """Two streams, their join, and what is made of it."""
     how = draw(st.sampled_from(JOINS))
-    other = draw(st.sampled_from(["ev", "other"]))
+    other = draw(st.sampled_from(["ev", "other", "other", WINDOWED]))
     on = [draw(st.sampled_from(TIMES)), *draw(st.lists(st.sampled_from(ON[:4]), max_size=2))]
     if how == "JOIN":
         on += draw(st.lists(st.sampled_from(BESIDES), max_size=1))

@@ -1,7 +1,7 @@
 -- Takings of each shop, minute by minute, from files of orders.
 --
 -- tidegate check   pipeline.sql
--- tidegate run     pipeline.sql --batch-rows 8
+-- tidegate run     pipeline.sql --engine local --batch-rows 8
 -- tidegate explain pipeline.sql --stream takings --logical
 
 -- Where rows come from. WATERMARK says how far out of order they may be: a minute is over once an order that is ten

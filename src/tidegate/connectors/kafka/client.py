@@ -18,7 +18,14 @@ from tidegate.connectors.settings import Settings
 _LOG = logging.getLogger("tidegate.kafka")
 _PREFIXES = ("properties.", "kafka.")
 _TRY_S = 10.0
+_PAUSE_S = 0.1
 _JAVA_ONLY = ("key.deserializer", "value.deserializer", "key.serializer", "value.serializer")
+_PASSING = (
+    *("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_TIMED_OUT_QUEUE", "_RESOLVE"),
+    *("_WAIT_COORD", "_WAIT_CACHE", "LEADER_NOT_AVAILABLE", "NOT_LEADER_FOR_PARTITION"),
+    *("COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR"),
+    *("REQUEST_TIMED_OUT", "BROKER_NOT_AVAILABLE", "NETWORK_EXCEPTION", "UNSTABLE_OFFSET_COMMIT"),
+)
 T = TypeVar("T")
 
 
@@ -143,16 +150,27 @@ def asked(cluster: Cluster, troubles: Troubles, question: Callable[[float], T]) 
 
 
 def _passing(kinds: Any) -> tuple[int, ...]:
-    """Failures that say nothing but that nobody answers yet."""
-    return (kinds._TRANSPORT, kinds._ALL_BROKERS_DOWN, kinds._TIMED_OUT, kinds._RESOLVE)
+    """Failures that say nothing but that nobody answers yet, as while brokers start or hand partitions over."""
+    return tuple(getattr(kinds, name) for name in _PASSING)
 
 
-def partitions_of(cluster: Cluster, client: Any, troubles: Troubles, topic: str) -> list[int]:
-    """The partitions of a topic; refused if there is no such topic."""
+def partitions_of(
+    cluster: Cluster, client: Any, troubles: Troubles, topic: str, *, patience_s: float = 1.0
+) -> list[int]:
+    """The partitions of a topic; refused if there is no such topic.
+
+    Brokers that have just started may know of it a moment later.
+    """
     kinds = library().KafkaError
-    found = asked(cluster, troubles, lambda s: client.list_topics(topic, timeout=s)).topics[topic]
-    if found.error is None and found.partitions:
-        return sorted(found.partitions)
+    until = time.monotonic() + patience_s
+    while True:
+        every = asked(cluster, troubles, lambda s: client.list_topics(topic, timeout=s))
+        found = every.topics[topic]
+        if found.error is None and found.partitions:
+            return sorted(found.partitions)
+        if time.monotonic() > until:
+            break
+        time.sleep(_PAUSE_S)
     if found.error is not None and found.error.code() == kinds.TOPIC_AUTHORIZATION_FAILED:
         raise cluster.refused(found.error.str())
     every = asked(cluster, troubles, lambda s: client.list_topics(timeout=s)).topics

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidegate import errors
-from tidegate.connectors.kafka.client import Cluster, Troubles, asked, library
+from tidegate.connectors.kafka.client import Cluster, Troubles, asked, library, partitions_of
 from tidegate.connectors.kafka.places import Span
 from tidegate.connectors.kafka.records import Message
 
 _AT_ONCE = 10_000
 _WAIT_S = 0.1
+_DOUBT_S = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class Feed:
         self._topic = topic
         self.troubles = Troubles(topic.cluster)
         self.ends: dict[int, int] = {}
+        self._doubted: float | None = None
         self.client = library().Consumer(
             {
                 "isolation.level": "read_committed",
@@ -65,9 +67,11 @@ class Feed:
         """Up to so many messages, of any partitions."""
         got = self.client.consume(min(most, _AT_ONCE), wait_s)
         self.troubles.check()
-        if got:
+        self._settle_doubt()
+        messages = [message for message in got if message.error() is None or self._hear(message)]
+        if messages:
             self.troubles.answered()
-        return [message for message in got if message.error() is None or self._hear(message)]
+        return messages
 
     def _hear(self, message: Message) -> bool:
         """What is no message; never one."""
@@ -75,15 +79,27 @@ class Feed:
         match error.code():
             case kinds._PARTITION_EOF:
                 self.ends[message.partition()] = message.offset()
+                self.troubles.answered()
             case kinds._AUTO_OFFSET_RESET:
                 raise self.gone(message.partition(), message.offset())
             case kinds.UNKNOWN_TOPIC_OR_PART | kinds._UNKNOWN_TOPIC | kinds._UNKNOWN_PARTITION:
-                place = self._topic.cluster.servers
-                name = self._topic.name
-                raise errors.no_topic(topic=name, place=place, instead="it was there before")
+                self._doubted = self._doubted or time.monotonic()
             case kinds.TOPIC_AUTHORIZATION_FAILED | kinds.GROUP_AUTHORIZATION_FAILED:
                 raise self._topic.cluster.refused(error.str())
         return False
+
+    def _settle_doubt(self) -> None:
+        """A topic that is not there any more; brokers that have just started may say so, too, for a moment."""
+        if self._doubted is not None and time.monotonic() - self._doubted > _DOUBT_S:
+            self._doubted = None
+            self.partitions()
+
+    def partitions(self) -> list[int]:
+        """All of the topic, which was there before."""
+        topic = self._topic
+        return partitions_of(
+            topic.cluster, self.client, self.troubles, topic.name, patience_s=_DOUBT_S
+        )
 
     def gone(self, number: int, at: int, stop: int | None = None) -> errors.TidegateError:
         first, _ = self.edges(number)

@@ -31,6 +31,7 @@ from tidegate.model.types import Scalar
 from tidegate.plan.catalog import SourceDef
 
 _GROUP = "tidegate"
+_MOST_BYTES = 256 << 20  # of values, in one epoch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,10 @@ class KafkaSource:
         self._ends: dict[int, int] | None = None
         self._looked_us: int | None = None
         self._elsewhere = False
-        self._partitions: Sequence[int] = self._look()
+        feed = self._feed
+        self._partitions: Sequence[int] = partitions_of(
+            topic.cluster, feed.client, feed.troubles, topic.name
+        )
 
     def plan_for_others(self) -> None:
         """Ranges are read by other processes: plan them without reading here."""
@@ -100,11 +104,7 @@ class KafkaSource:
             self._looked_us = now_us
         elif now_us - self._looked_us >= self._reading.discovery_us:
             self._looked_us = now_us
-            self._partitions = self._look()
-
-    def _look(self) -> Sequence[int]:
-        feed = self._feed
-        return partitions_of(self.topic.cluster, feed.client, feed.troubles, self.topic.name)
+            self._partitions = self._feed.partitions()
 
     def _begins(self, after: Offset | None) -> dict[int, int]:
         """Where the next range of each partition begins."""
@@ -142,12 +142,13 @@ class KafkaSource:
 
     def _arrived(self, begins: Mapping[int, int], max_rows: int) -> dict[int, int]:
         self._hold_from(begins)
-        room = max_rows - sum(len(held.messages) for held in self._held.values())
-        while room > 0:
+        every = [it for held in self._held.values() for it in held.messages]
+        room, room_bytes = max_rows - len(every), _MOST_BYTES - sum(map(len, every))
+        while room > 0 and room_bytes > 0:
             got = self._feed.take(room)
             for message in got:
                 self._hold(message)
-            room -= len(got)
+            room, room_bytes = room - len(got), room_bytes - sum(map(len, got))
             if not got:
                 break
         self._note_ends()

@@ -12,11 +12,16 @@ from tidegate.plan.batch.scalars import literal, refused, scalar, type_name
 from tidegate.plan.decompositions import AggregateCall
 
 TS = '"$ts"'
+_OVER = "/*over*/"
 _BIGINT = "BETWEEN -9223372036854775808 AND 9223372036854775807"
 
 
-def aggregate(call: AggregateCall) -> str:
-    """The call as text, without what may stand behind it: OVER."""
+def aggregate(call: AggregateCall, *, over: str = "") -> str:
+    """The call as text; `over` is what stands behind each function of it."""
+    return _aggregate(call).replace(_OVER, over)
+
+
+def _aggregate(call: AggregateCall) -> str:
     if call.user is not None:
         raise refused(f"{call.function}, which is in Python")
     writer = _WRITERS.get(call.function)
@@ -41,7 +46,29 @@ def _plain(name: str) -> Callable[[AggregateCall], str]:
     def write(call: AggregateCall) -> str:
         distinct = "DISTINCT " if call.distinct else ""
         args = ", ".join(map(scalar, call.args)) or "*"
-        return f"{name}({distinct}{args}){_where(call)}"
+        return f"{name}({distinct}{args}){_where(call)}{_OVER}"
+
+    return write
+
+
+def _spread(name: str) -> Callable[[AggregateCall], str]:
+    """NaN where a value is not finite, which DuckDB does not say; NULL where two columns cannot correlate."""
+
+    def write(call: AggregateCall) -> str:
+        values = [scalar(arg) for arg in call.args]
+        if call.distinct:
+            raise refused(f"{name.upper()} of DISTINCT values")
+        where = _where(call, *values) + _OVER
+        needed = 1 if name.endswith("_pop") else 2
+        odd = " OR ".join(f"NOT isfinite({value})" for value in values)
+        still = " OR ".join(f"min({value}){where} = max({value}){where}" for value in values)
+        branches = [
+            f"WHEN count(*){where} < {needed} THEN NULL",
+            f"WHEN bool_or({odd}){where} THEN CAST('NaN' AS DOUBLE)",
+        ]
+        if name == "corr":
+            branches.append(f"WHEN {still} THEN NULL")
+        return f"CASE {' '.join(branches)} ELSE {name}({', '.join(values)}){where} END"
 
     return write
 
@@ -66,7 +93,7 @@ def _at(name: str, *, by_time: bool) -> Callable[[AggregateCall], str]:
         value = scalar(call.args[0])
         key = TS if by_time else scalar(call.args[1])
         pair = f"struct_pack(k := {key}, v := {value})"
-        return f"{name}({value}, {pair}){_where(call, key, value)}"
+        return f"{name}({value}, {pair}){_where(call, key, value)}{_OVER}"
 
     return write
 
@@ -78,7 +105,7 @@ def _percentile(name: str) -> Callable[[AggregateCall], str]:
             raise refused(f"{call.function.upper()} of DISTINCT values")
         if any(key.descending for key in call.order):
             raise refused(f"{call.function.upper()} in descending order")
-        return f"{name}({scalar(call.args[0])}, {literal(share)}){_where(call)}"
+        return f"{name}({scalar(call.args[0])}, {literal(share)}){_where(call)}{_OVER}"
 
     return write
 
@@ -116,10 +143,11 @@ def _sum(call: AggregateCall) -> str:
 _WRITERS: Mapping[str, Callable[[AggregateCall], str]] = {
     **{
         name: _plain(name)
-        for name in (
-            "count min max var_pop var_samp stddev_pop stddev_samp covar_pop covar_samp corr bool_and bool_or bit_and "
-            "bit_or bit_xor"
-        ).split()
+        for name in ("count min max bool_and bool_or bit_and bit_or bit_xor").split()
+    },
+    **{
+        name: _spread(name)
+        for name in ("var_pop var_samp stddev_pop stddev_samp covar_pop covar_samp corr").split()
     },
     "sum": _sum,
     "avg": _average,

@@ -203,6 +203,8 @@ class _Query:
         """What is aggregated: the columns that are used above, of rows that WHERE keeps and that have a value in all of
         them.
         """
+        if rows.time is None and (shape.windowed is not None or shape.over is not None):
+            raise refused("a window over rows without a time")
         used = fields_of(*_row_exprs(shape))
         columns = [Named(name, expr) for name, expr in rows.meanings.items() if name in used]
         where = list(conditions(rows))
@@ -265,13 +267,13 @@ class _Query:
             parts = ", ".join(map(scalar, frame.partition_by))
             ahead = frame.window.lookahead_us or 0
             over = (
-                f'OVER ({f"PARTITION BY {parts} " if parts else ""}ORDER BY "$ts" '
+                f' OVER ({f"PARTITION BY {parts} " if parts else ""}ORDER BY "$ts" '
                 f"RANGE BETWEEN {frame.window.lookback_us} PRECEDING AND {ahead} FOLLOWING)"
             )
             for named in frame.aggregates:
                 if named.call.function in ("mode", "array_agg", "string_agg"):
                     raise refused(f"{named.call.function.upper()} OVER a frame")
-                columns.append(f"{aggregate(named.call)} {over} AS {quote(named.name)}")
+                columns.append(f"{aggregate(named.call, over=over)} AS {quote(named.name)}")
                 off += [text] if (text := overflows(named.call, quote(named.name))) else []
         framed = self.steps.add(
             "frames", f'SELECT *, "$ts" AS "$time_us", {", ".join(columns)}\nFROM {quote(source)}'

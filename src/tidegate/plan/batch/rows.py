@@ -31,13 +31,17 @@ Meanings = Mapping[str, Expr]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """`meanings` gives each visible name in terms of the columns of `source`; `time` is the event time, if any."""
+    """`meanings` gives each visible name in terms of the columns of `source`; `time` is the event time, if any.
+
+    `timed`: what it reads has a `$time`.
+    """
 
     source: str
     meanings: Meanings
     kept: tuple[Expr, ...] = ()
     time: Expr | None = None
     from_source: bool = False
+    timed: bool = False
 
     def mean(self, expr: Expr) -> Expr:
         """The expression in terms of the columns."""
@@ -110,10 +114,13 @@ def _read(name: str, node: Source | StaticTable | StreamRef | Emission, steps: S
         )
         hidden = f', "{UPSTREAM_TIME.name}"' if name in steps.timed else ""
         name = steps.add(prefix.rstrip("."), f"SELECT {inner}{hidden} FROM {quote(name)}")
+        if hidden:
+            steps.timed.add(name)
     return Rows(
         source=quote(name),
         meanings={one.name: one for one in fields},
         from_source=isinstance(node, Source),
+        timed=name in steps.timed,
     )
 
 
@@ -123,6 +130,8 @@ def _timed(node: EventTime, steps: Steps) -> Rows:
         raise refused("a window over the clock")
     if any(step.expr is None for step in node.ladder):
         raise refused("rows without an event time")
+    if not below.timed and node.ladder[0].expr == UPSTREAM_TIME:
+        return below  # a stream without windows has no time
     rungs = [below.mean(step.expr) for step in node.ladder if step.expr is not None]
     rungs = rungs if steps.falls_back else rungs[:1]
     time = rungs[0] if len(rungs) == 1 else call("coalesce", *rungs, type=Scalar.TIMESTAMP)

@@ -164,7 +164,8 @@ def _quantile(name: str) -> Rewrite:
     def rewrite(given: Arguments, source: SourceText) -> exp.Expression | None:
         if len(given) in (2, 3) and isinstance(given[1], exp.Array) and given[1].expressions:
             each = [call(name, given[0].copy(), part) for part in given[1].expressions]
-            return call("make_array", *each)
+            some = exp.GT(this=call("count", given[0].copy()), expression=number(0))
+            return only_if(some, call("make_array", *each))
         return without(given, source) if name.startswith("approx") else None
 
     return rewrite
@@ -273,7 +274,12 @@ AGGREGATES = (
     ),
     *(_entry(name, f"{name}(x)", f"{name.upper()}(x, ',')", _joined(name)) for name in TEXTS),
     *(
-        _entry(name, f"{name}(x, ARRAY[p, q])", "an ARRAY of one value for each", _quantile(name))
+        _entry(
+            name,
+            f"{name}(x, ARRAY[p, q])",
+            "an ARRAY of one value for each; NULL where there are none",
+            _quantile(name),
+        )
         for name in _QUANTILES
     ),
     _entry(

@@ -13,6 +13,10 @@ def within_group(node: exp.WithinGroup) -> exp.Expression | None:
     name, given = inner.name.lower(), inner.expressions
     if name == "mode" and not given and len(order.expressions) == 1:
         return call("mode", order.expressions[0].this)
+    if name in TEXTS and len(given) == 1 and isinstance(given[0], exp.Distinct):
+        value, *others = given[0].expressions
+        last = exp.Order(this=others[0] if others else string(","), expressions=order.expressions)
+        return call(name, exp.Distinct(expressions=[value, last]))
     if name in TEXTS and len(given) in (1, 2):
         separator = given[1] if len(given) == 2 else string(",")
         return call(name, given[0], exp.Order(this=separator, expressions=order.expressions))

@@ -58,6 +58,8 @@ def reader_of(pattern: str) -> tuple[str, str]:
         else:
             plain = found[3] if found[1] is None else found[1].replace("''", "'") or "'"
             regex.append(re.sub(r"([.^$*+?()\[\]{}|\\])", r"\\\1", plain))
+    if not places:
+        raise FormatProblem(f"there is no field in it; fields are {', '.join(_READ)}")
     at = {name: places.get(name, default) for name, default in _DEFAULTS.items()}
     fraction = f".{places['fraction']}" if "fraction" in places else ""
     iso = "{year}-{month}-{day}T{hour}:{minute}:{second}".format(**at)
