@@ -179,20 +179,21 @@ _OF_SOURCES = ("max_future_skew", "pre_epoch")
 
 
 def _query(query: NamedQuery, program: Program) -> Query:
-    return _built(query.logical, query.name, program)
+    return _built(query.logical, query.name, program, stream=query.name)
 
 
-def _built(emission: Emission, name: str, program: Program) -> Query:
+def _built(emission: Emission, name: str, program: Program, *, stream: str) -> Query:
+    """`stream` is what people call it, of which this may be a part."""
     shape = shape_of(emission)
     inner = [
-        (base, _built(base, f"{name}.{place}", program))
+        (base, _built(base, f"{name}.{place}", program, stream=stream))
         for place, base in enumerate(bases(shape.reads), start=1)
         if isinstance(base, Emission)
     ]
-    return Query(name, _stage(shape, name, program), inner)
+    return Query(name, _stage(shape, name, program, stream=stream), inner)
 
 
-def _stage(shape: Shape, name: str, program: Program) -> Stage:
+def _stage(shape: Shape, name: str, program: Program, *, stream: str) -> Stage:
     catalog, settings = program.catalog, program.settings
     own = dict(shape.emission.options)
     clocks = {}
@@ -213,7 +214,7 @@ def _stage(shape: Shape, name: str, program: Program) -> Stage:
         clocks=list(clocks.values()),
         reader=Reader(shape.reads, clocks),
         keeper=keeper_of(shape, options, processing=processing),
-        sides=Sides(name, shape),
+        sides=Sides(stream, shape),
         emitter=Emitter(shape),
         seen=_seen(options),
     )
