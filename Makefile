@@ -8,7 +8,7 @@ PYTEST := $(PY) -m pytest -n auto --maxprocesses 8 --doctest-modules src tests
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lint check test test-all golden docs docs-check format bench clean distclean
+.PHONY: help setup demo lint check test test-kafka test-all golden docs docs-check format bench clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,11 +28,17 @@ lint: setup
 check: lint ## format, lint, types, import contracts, fast tests, doctests: under a minute
 	@HYPOTHESIS_PROFILE=quick $(PYTEST) -m "not spark and not kafka and not postgres and not slow and not thorough"
 
-test: lint docs-check ## check, generated docs, and all tests but the slow ones
-	@$(PYTEST) -m "not slow"
+# Tests with Kafka's clients have a process of their own: one that is freed by the garbage collector has been seen to take
+# its process along.
+test: lint docs-check ## check, generated docs, and all tests but the slow ones and those with Kafka
+	@$(PYTEST) -m "not slow and not kafka"
+
+test-kafka: setup ## the tests with an Apache Kafka, which is fetched and started
+	@$(PY) -m pytest -m "kafka and not slow" tests
 
 test-all: lint docs-check ## test, and the slow ones
-	@$(PYTEST)
+	@$(PYTEST) -m "not kafka"
+	@$(PY) -m pytest -m kafka tests
 
 golden: setup ## write the golden files of EXPLAIN anew; read the difference before you commit it
 	@GOLDEN=write $(PY) -m pytest -q -p no:randomly tests/plan/explain

@@ -50,6 +50,7 @@ def test_what_a_sink_cannot_mean(kind: StreamKind, given: dict[str, object], sai
         open_sink(sink_def("kafka", topic="t", **given), SCHEMA, kind)
 
 
+@pytest.mark.kafka  # its clients, though nobody answers them
 @pytest.mark.parametrize("role", ["source", "sink"])
 def test_nobody_answers(role: str) -> None:
     (port,) = free_ports(1)

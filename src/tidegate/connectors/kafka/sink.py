@@ -165,7 +165,8 @@ class KafkaSink:
         self._troubles.check()
 
     def close(self) -> None:
-        """Every epoch is durable already."""
+        """Every epoch is durable already. The client is freed here, not by the garbage collector: it has threads."""
+        self._client = self._group = None
 
 
 def open_kafka_sink(definition: SinkDef, schema: Schema, kind: StreamKind) -> KafkaSink:
