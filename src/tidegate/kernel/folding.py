@@ -22,6 +22,7 @@ from tidegate.kernel.arrow import (
 )
 from tidegate.kernel.dense import UFUNC_MERGES, Fold, fold_of, read_numbers
 from tidegate.kernel.groups import MAX_TS, ROWS, GroupTable
+from tidegate.kernel.ordering import ranks_within
 from tidegate.model.expressions import Field
 from tidegate.model.partials import Merge, PartialSpec
 from tidegate.model.types import DataType, Scalar
@@ -46,7 +47,7 @@ def fold(
     if folds is not None and len(owners):
         return _reduced(batch, owners, folds)
     while len(rest := np.flatnonzero(owners[1:] == owners[:-1])):
-        odd = _rank(owners) & 1 == 1
+        odd = ranks_within(owners) & 1 == 1
         runs = np.cumsum(~odd)
         table = GroupTable([_RUN], specs, timed=timed, reserve=len(owners) - len(rest))
         numbered = _numbered(batch, runs)
@@ -84,14 +85,6 @@ def _reduced(
         there = None if valid is None else np.logical_or.reduceat(valid, starts)
         columns[name] = read_numbers(made, there, arrow_type(kind))
     return pa.record_batch(columns), owners[starts]
-
-
-def _rank(owners: Integers) -> Integers:
-    """The place of each row among those of its owner; owners ascend."""
-    starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
-    lengths = np.diff(np.r_[starts, len(owners)])
-    ranks: Integers = np.arange(len(owners)) - np.repeat(starts, lengths)
-    return ranks
 
 
 def _numbered(batch: pa.RecordBatch, runs: Integers) -> pa.RecordBatch:

@@ -66,6 +66,18 @@ def lexical(major: Integers, minor: Integers) -> Integers:
     return np.argsort((major - first) * span + (minor - low))
 
 
+def ranks_within(owners: Integers) -> Integers:
+    """The place of each row among those of its owner; owners stand together.
+
+    >>> ranks_within(np.array([1, 1, 4, 4, 4])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
+    lengths = np.diff(np.r_[starts, len(owners)])
+    ranks: Integers = np.arange(len(owners)) - np.repeat(starts, lengths)
+    return ranks
+
+
 def distinct(numbers: Integers, below: int) -> Integers:
     """Each number once, ascending. All are at least 0 and `below` that.
 

@@ -25,9 +25,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from tidegate.kernel.arrow import Integers, Mask, Numbers, array_of, numbers
+from tidegate.kernel.arrow import Column, Integers, Numbers, array_of, numbers
 from tidegate.kernel.hashing import stable_hashes
 from tidegate.kernel.lists import distinct, flattened, list_bounds
+from tidegate.kernel.ordering import equal, ranks_within
 from tidegate.kernel.sums import Finished
 from tidegate.model.partials import FinishSpec
 
@@ -49,16 +50,8 @@ def smallest(owners: Integers, values: pa.Array) -> tuple[Integers, pa.Array]:
     places = distinct(owners, values)
     if np.bincount(owners[places]).max(initial=0) > _SMALLEST:
         order = places[np.lexsort((stable_hashes(values.take(pa.array(places))), owners[places]))]
-        places = np.sort(order[_ranks(owners[order]) < _SMALLEST])
+        places = np.sort(order[ranks_within(owners[order]) < _SMALLEST])
     return owners[places], values.take(pa.array(places))
-
-
-def _ranks(owners: Integers) -> Integers:
-    starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
-    ranks: Integers = np.arange(len(owners)) - np.repeat(
-        starts, np.diff(np.r_[starts, len(owners)])
-    )
-    return ranks
 
 
 def count_distinct(_spec: FinishSpec, arrays: Sequence[pa.Array]) -> Finished:
@@ -108,15 +101,10 @@ def _added(
     order = np.lexsort((counts < 0, values, owners))
     owners, values, counts = owners[order], values[order], counts[order]
     new = np.ones(len(order), bool)
-    new[1:] = (owners[1:] != owners[:-1]) | ~_same(values[1:], values[:-1])
+    new[1:] = (owners[1:] != owners[:-1]) | ~equal(Column(values[1:]), Column(values[:-1]))
     new[1:] |= (counts[1:] < 0) != (counts[:-1] < 0)
     starts = np.flatnonzero(new)
     return owners[starts], values[starts], np.add.reduceat(counts, starts)
-
-
-def _same(one: Numbers, other: Numbers) -> Mask:
-    same: Mask = (one == other) | (np.isnan(one) & np.isnan(other))
-    return same
 
 
 def _points(values: Numbers) -> Numbers:
